@@ -1,0 +1,46 @@
+# Everything happens in a local .venv; each target sets up what it needs.
+PYTHON ?= python3
+BIN := .venv/bin
+SAMPLES := astronaut.jpg chelsea.jpg coffee.jpg rocket.jpg scene.png
+
+.PHONY: help install lint type test bench demo sanitize clean
+
+help: ## List the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-10s %s\n", $$1, $$2}'
+
+.venv/installed: pyproject.toml pfeseg/CMakeLists.txt $(wildcard pfeseg/cpp/*)
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+install: .venv/installed ## Build and install pfeseg into .venv, with the tools to develop it
+
+lint: .venv/installed ## Check style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+type: .venv/installed ## Check types
+	$(BIN)/mypy
+
+test: .venv/installed ## Run the tests
+	$(BIN)/pytest
+
+bench: .venv/installed ## Measure speed and memory against named rivals; takes a few minutes
+	$(BIN)/python benchmarks/speed.py
+
+demo: .venv/installed ## Segment the sample images into demo/
+	@for image in $(SAMPLES); do \
+		$(BIN)/pfeseg segment sample_images/$$image -o demo --overwrite || exit 1; done
+	@echo "Pictures to look at:"; ls demo/*_overlay.png
+
+sanitize: ## Run the kernels' tests under AddressSanitizer and UBSanitizer
+	test -x build/sanitize/bin/python || $(PYTHON) -m venv build/sanitize
+	build/sanitize/bin/python -m pip install --quiet --disable-pip-version-check \
+		--config-settings=cmake.define.PFESEG_SANITIZE=ON '.[dev]'
+	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
+		ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
+		build/sanitize/bin/pytest tests/test_kernels.py tests/test_solver.py
+
+clean: ## Remove all that was built
+	rm -rf .venv build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

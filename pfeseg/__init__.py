@@ -1,0 +1,74 @@
+"""Piecewise flat embeddings for image segmentation and clustering.
+
+Names are loaded when they are first used, so that ``import pfeseg`` is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pfeseg.cluster import cluster_embedding
+    from pfeseg.errors import InvalidInputError, PfesegError, SolverError, SolverWarning
+    from pfeseg.graph import Graph, build_pixel_graph
+    from pfeseg.image import downsample, enlarge_labels
+    from pfeseg.initial import gmm_initial_embedding
+    from pfeseg.pictures import draw_overlay
+    from pfeseg.pipeline import Segmentation, segment
+    from pfeseg.settings import Settings
+    from pfeseg.solver import Embedding, IterationRecord, SolverSettings, embed
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Embedding": "solver",
+    "Graph": "graph",
+    "InvalidInputError": "errors",
+    "IterationRecord": "solver",
+    "PfesegError": "errors",
+    "Segmentation": "pipeline",
+    "Settings": "settings",
+    "SolverError": "errors",
+    "SolverSettings": "solver",
+    "SolverWarning": "errors",
+    "build_pixel_graph": "graph",
+    "cluster_embedding": "cluster",
+    "downsample": "image",
+    "draw_overlay": "pictures",
+    "embed": "solver",
+    "enlarge_labels": "image",
+    "gmm_initial_embedding": "initial",
+    "segment": "pipeline",
+}
+
+__all__ = [
+    "Embedding",
+    "Graph",
+    "InvalidInputError",
+    "IterationRecord",
+    "PfesegError",
+    "Segmentation",
+    "Settings",
+    "SolverError",
+    "SolverSettings",
+    "SolverWarning",
+    "build_pixel_graph",
+    "cluster_embedding",
+    "downsample",
+    "draw_overlay",
+    "embed",
+    "enlarge_labels",
+    "gmm_initial_embedding",
+    "segment",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'pfeseg' has no attribute {name!r}")
+    return getattr(import_module(f"pfeseg.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

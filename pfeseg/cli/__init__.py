@@ -1,0 +1,82 @@
+"""Command line: the group, its lazily loaded commands and its exit codes."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from pfeseg import __version__
+from pfeseg.errors import PfesegError
+
+EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
+
+COMMANDS = ("segment",)
+
+
+class Group(click.Group):
+    """Loads a command when it is called for, and ends each run with one line and a code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands in the order of the help page."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import the module of a command."""
+        if name not in COMMANDS:
+            return None
+        command = getattr(import_module(f"pfeseg.cli.{name}"), name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run, and turn expected errors into one line on standard error."""
+        if not standalone_mode:
+            return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning  # type: ignore[assignment]
+            try:
+                code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+            except click.UsageError as error:
+                command = error.ctx.command_path if error.ctx else "pfeseg"
+                _complain(f"{error.format_message()} (see '{command} --help')")
+                code = EXIT_USAGE
+            except click.ClickException as error:
+                _complain(error.format_message())
+                code = error.exit_code
+            except PfesegError as error:
+                _complain(str(error))
+                code = EXIT_FAILED
+            except (click.Abort, KeyboardInterrupt):
+                _complain("interrupted")
+                code = EXIT_INTERRUPTED
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _complain(message: str) -> None:
+    click.echo(f"Error: {message}", err=True)
+
+
+def _show_warning(message: Warning | str, *_: Any) -> None:
+    click.echo(f"Warning: {message}", err=True)
+
+
+@click.group(
+    cls=Group,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 all done, 1 an input failed, 2 wrong usage, 130 interrupted.",
+)
+@click.version_option(__version__, "-V", "--version", prog_name="pfeseg")
+def main() -> None:
+    """Cut photographs into their regions with piecewise flat embeddings."""

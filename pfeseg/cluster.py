@@ -1,0 +1,92 @@
+"""Labels from an embedding: k-means on its rows."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pfeseg.errors import InvalidInputError
+
+N_STARTS = 10
+"""Runs of k-means from different centres; the best is kept."""
+
+MAX_FIT_ROWS = 50_000
+"""The centres are fitted to a random sample of this size where there are more rows."""
+
+SAME_CENTRE = 1e-3
+"""Centres closer than this, in units of the root mean square row, are one.
+
+Differences that small are the solver's own error.
+"""
+
+
+def cluster_embedding(Y: ArrayLike, n_segments: int, seed: int = 0) -> NDArray[np.int32]:
+    """Cluster the rows of an embedding.
+
+    Parameters
+    ----------
+    Y : (n, d) array
+    n_segments : int
+        Number k of clusters; fewer come out where the embedding has fewer
+        distinct values.
+    seed : int
+
+    Returns
+    -------
+    (n,) int32 array
+        Labels 0, 1, ... in order of first appearance, none left out.
+    """
+    from threadpoolctl import threadpool_limits
+
+    rows = np.asarray(Y, dtype=np.float32)
+    if rows.ndim != 2 or not np.isfinite(rows).all():
+        raise InvalidInputError(f"Y must be a finite (n, d) array, got shape {rows.shape}")
+    if not 1 <= n_segments <= len(rows):
+        raise InvalidInputError(
+            f"the number of segments k must lie between 1 and the number of pixels, {len(rows)}; "
+            f"got {n_segments}"
+        )
+    scale = float(np.sqrt(np.square(rows, dtype=np.float64).sum(axis=1).mean())) or 1.0
+    with threadpool_limits(1):  # more threads may change the bytes
+        labels, centres = _kmeans(rows / np.float32(scale), n_segments, seed)
+    return consecutive(_merge_equal(centres)[labels])
+
+
+def consecutive(labels: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
+    """Renumber labels 0, 1, ... in order of first appearance."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int32)
+    rank[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
+    return rank[inverse].reshape(labels.shape)
+
+
+def _kmeans(
+    rows: NDArray[np.float32], n_clusters: int, seed: int
+) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    sample = rows
+    if len(rows) > MAX_FIT_ROWS:
+        chosen = np.random.default_rng(seed).choice(len(rows), MAX_FIT_ROWS, replace=False)
+        sample = rows[np.sort(chosen)]
+    kmeans = KMeans(n_clusters, n_init=N_STARTS, random_state=seed)
+    with warnings.catch_warnings():
+        # Fewer distinct rows than clusters is a case of its own, and handled.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        kmeans.fit(sample)
+    labels = kmeans.labels_ if sample is rows else kmeans.predict(rows)
+    return labels, kmeans.cluster_centers_
+
+
+def _merge_equal(centres: NDArray[np.float32]) -> NDArray[np.int32]:
+    """Give each centre the number of its group of equal centres."""
+    from scipy.sparse.csgraph import connected_components
+    from scipy.spatial.distance import cdist
+
+    groups: NDArray[np.int32]
+    _, groups = connected_components(cdist(centres, centres) < SAME_CENTRE, directed=False)
+    return groups

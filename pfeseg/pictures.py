@@ -1,0 +1,104 @@
+"""Pictures for people: label maps drawn over their image, by array operations."""
+
+from __future__ import annotations
+
+import colorsys
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pfeseg.errors import InvalidInputError
+from pfeseg.image import as_rgb
+
+TINT = 0.45
+"""Share of the region's colour in an overlay; the rest is the image."""
+
+BOUNDARY = (1.0, 1.0, 1.0)
+
+_GOLDEN_RATIO = (5**0.5 - 1) / 2
+
+
+def draw_overlay(image: ArrayLike, labels: ArrayLike) -> NDArray[np.uint8]:
+    """Tint each region of an image with a colour of its own and draw the boundaries.
+
+    Touching regions never share a colour, and a label keeps its colour from
+    picture to picture unless that would break this.
+
+    Parameters
+    ----------
+    image : (h, w) or (h, w, 3) array
+    labels : (h, w) integer array
+        0, 1, ...
+
+    Returns
+    -------
+    (h, w, 3) uint8 array
+    """
+    rgb, regions = as_rgb(image), np.asarray(labels)
+    if regions.shape != rgb.shape[:2]:
+        raise InvalidInputError(
+            f"labels of shape {regions.shape} do not fit an image of shape {rgb.shape[:2]}"
+        )
+    colours = region_colours(regions)
+    picture = (1 - TINT) * rgb + TINT * colours[regions]
+    picture[find_boundaries(regions)] = BOUNDARY
+    return np.asarray(np.rint(picture * 255), dtype=np.uint8)
+
+
+def find_boundaries(labels: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+    """Mark the pixels whose right or lower neighbour has another label, (h, w)."""
+    marks = np.zeros(labels.shape, dtype=bool)
+    marks[:, :-1] |= labels[:, :-1] != labels[:, 1:]
+    marks[:-1] |= labels[:-1] != labels[1:]
+    return marks
+
+
+def region_colours(labels: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+    """Choose a colour for each label, different for those that touch, (labels, 3).
+
+    Label l has the l-th colour of an endless palette, in which colours near to
+    each other in order are far from each other in hue; a label takes a later one only if
+    a touching, smaller label has one too much alike.
+    """
+    n_labels = int(labels.max()) + 1
+    earlier: list[list[int]] = [[] for _ in range(n_labels)]
+    for small, large in touching_labels(labels):
+        earlier[large].append(int(small))
+    palette = _Palette()
+    chosen: list[int] = []
+    for label in range(n_labels):
+        taken = {chosen[other] for other in earlier[label]}
+        index = label % palette.SIZE
+        while index in taken:
+            index += 1
+        chosen.append(index)
+    return np.array([palette.colour(index) for index in chosen])
+
+
+class _Palette:
+    """Endless sequence of bright colours; the first SIZE are well apart."""
+
+    SIZE = 24
+
+    def colour(self, index: int) -> tuple[float, float, float]:
+        hue = (0.02 + index * _GOLDEN_RATIO) % 1.0
+        saturation, value = ((0.85, 1.0), (0.95, 0.7), (0.5, 1.0))[index // 8 % 3]
+        return colorsys.hsv_to_rgb(hue, saturation, value)
+
+
+def touching_labels(labels: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """List the pairs of different labels, the smaller first, that meet at a side or corner."""
+    n_labels = int(labels.max()) + 1
+    neighbours = (
+        (labels[:, :-1], labels[:, 1:]),
+        (labels[:-1], labels[1:]),
+        (labels[:-1, :-1], labels[1:, 1:]),
+        (labels[:-1, 1:], labels[1:, :-1]),
+    )
+    keys = []
+    for a, b in neighbours:
+        differ = a != b
+        small = np.minimum(a[differ], b[differ]).astype(np.int64)
+        keys.append(np.unique(small * n_labels + np.maximum(a[differ], b[differ])))
+    return np.stack(np.divmod(np.unique(np.concatenate(keys)), n_labels), axis=1)

@@ -1,0 +1,98 @@
+"""All settings of a segmentation, as one value."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from pfeseg.errors import InvalidInputError
+from pfeseg.graph import Features
+from pfeseg.initial import Assignment
+from pfeseg.solver import SolverSettings
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of `segment`; the defaults are the preset "paper".
+
+    Attributes
+    ----------
+    n_dims : int
+        Dimension d of the embedding.
+    n_segments : int or None
+        Number k of k-means clusters; None takes k = d.
+    downsample : float
+        Factor by which each side is shrunk before the solve.
+    neighbours, features, sigma
+        Of the pixel graph, see `build_pixel_graph`.
+    assignment : {"hard", "soft"}
+        Of the initial embedding, see `gmm_initial_embedding`.
+    seed : int
+        For the mixture and for k-means.
+    solver : SolverSettings
+    """
+
+    n_dims: int = 15
+    n_segments: int | None = None
+    downsample: float = 4
+    neighbours: float = 4
+    features: Features = "rgb"
+    sigma: Literal["rms"] | float = "rms"
+    assignment: Assignment = "hard"
+    seed: int = 0
+    solver: SolverSettings = field(default_factory=SolverSettings)
+
+    def __post_init__(self) -> None:
+        if self.n_dims != int(self.n_dims) or self.n_dims < 1:
+            raise InvalidInputError(f"the dimension d must be at least 1, got {self.n_dims!r}")
+        k = self.n_segments
+        if k is not None and (k != int(k) or k < 1):
+            raise InvalidInputError(f"the number of segments k must be at least 1, got {k!r}")
+        if not (np.isfinite(self.downsample) and self.downsample >= 1):
+            raise InvalidInputError(
+                f"the downsampling factor must be at least 1, got {self.downsample!r}"
+            )
+        if not 0 <= self.seed < 2**32:
+            raise InvalidInputError(f"the seed must lie between 0 and 2^32 - 1, got {self.seed!r}")
+
+    @classmethod
+    def preset(cls, name: str, **changes: Any) -> Settings:
+        """Return a named preset, with some settings changed."""
+        if name not in PRESETS:
+            raise InvalidInputError(
+                f"there is no preset {name!r}; the presets are: {', '.join(PRESETS)}"
+            )
+        return dataclasses.replace(PRESETS[name], **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as plain values."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Settings:
+        """Make settings of what `to_dict` returned; settings left out keep their defaults."""
+        solver = _known(SolverSettings, values.get("solver", {}))
+        return cls(**{**_known(cls, values), "solver": SolverSettings(**solver)})
+
+    def to_json(self) -> str:
+        """Return the settings as JSON text."""
+        return json.dumps(self.to_dict())
+
+    @classmethod
+    def from_json(cls, text: str) -> Settings:
+        """Make settings of what `to_json` returned."""
+        return cls.from_dict(json.loads(text))
+
+
+def _known(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:
+    unknown = set(values) - {f.name for f in dataclasses.fields(kind)}
+    if unknown:
+        raise InvalidInputError(f"unknown settings: {', '.join(sorted(unknown))}")
+    return values
+
+
+PRESETS: dict[str, Settings] = {"paper": Settings()}

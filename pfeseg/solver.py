@@ -1,0 +1,413 @@
+"""Piecewise flat embedding of a graph: nested Bregman iterations in two stages.
+
+Solves  min ||M Y||_1  subject to  Y^T D Y = I  (eq. 1) approximately.
+
+========================  ====================================================
+Paper                     Code
+========================  ====================================================
+``Y``, ``P``, ``B``       ``Y``, ``P``, ``B``: (n, d)
+``M``, ``W``, ``D``       ``graph.M``, ``graph.W``, ``graph.degrees``
+``d^l``, ``b^l``          ``Z``, ``U``: (m, d), as d is the dimension here
+``lambda``, ``r``         ``lam``, ``r``; ``r_relaxed`` in Stage II
+``Q_2``                   ``F``: (n, d), the target of D^1/2 Y
+========================  ====================================================
+
+Differences from the paper
+--------------------------
+* Misprints: ``Q_2 = P - B`` (not ``B - P``), and line 5 of Algorithm 1 reads
+  ``- P + B``. M has a row for each edge of the graph only.
+* The start is ``P = polar(D^1/2 Y0)`` rather than ``D^1/2 Y0``, which need not
+  have orthonormal columns. This is what Yu et al.'s own program does.
+* polar() is the canonical factor: directions that Y0 does not span (an empty
+  component of the mixture) stay zero instead of becoming arbitrary.
+* PCG measures its residual in the norm ``||D^-1/2 . ||``, so that nodes of small degree count
+  too, and makes at least one iteration a solve, so that no change is lost.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pfeseg.errors import InvalidInputError, SolverWarning
+from pfeseg.graph import Graph
+from pfeseg.kernels import DTYPES, MAX_PCG_ITERATIONS, PcgLoop, Precision
+from pfeseg.split_bregman import DirectLoop, SplitBregmanLoop
+
+FloatArray = NDArray[np.floating[Any]]
+
+_UNCHECKED_ITERATIONS = 10
+"""Iterations that the columns run apart before the stopping rule brings them together."""
+
+_GRAM_ROWS = 1 << 15
+_RANK_EPS = 16
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True)
+class SolverSettings:
+    """Parameters of the solver; the defaults are the paper's.
+
+    Attributes
+    ----------
+    lam : float
+        Weight of the split in the split Bregman loop; shrinks by 1 / lam.
+    r, r_relaxed : float
+        Weight of the fidelity to P - B in Stage I and in Stage II.
+    soc_iterations, split_iterations : int
+        Caps of the outer and the inner loop of Stage I.
+    relaxed_iterations : int
+        Cap of Stage II.
+    tol : float
+        The inner loops stop when the objective's relative change is at most
+        this, Stage I when ``||Y^T D Y - I||_F^2`` is.
+    linear_solver : {"pcg", "direct"}
+        Compiled conjugate gradient, or exact factorisation (always in double).
+    pcg_rtol : float
+        Relative residual at which PCG stops.
+    precision : {"single", "double"}
+        Of the PCG path.
+    threads : int or None
+        Threads of the compiled kernels; None takes all processors. Never
+        changes the result.
+    """
+
+    lam: float = 1e4
+    r: float = 100.0
+    r_relaxed: float = 10.0
+    soc_iterations: int = 10
+    split_iterations: int = 5
+    relaxed_iterations: int = 100
+    tol: float = float(np.finfo(np.float64).eps)
+    linear_solver: Literal["pcg", "direct"] = "pcg"
+    pcg_rtol: float = 1e-3
+    precision: Precision = "single"
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("lam", "r", "r_relaxed", "pcg_rtol"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value > 0):
+                raise InvalidInputError(f"{name} must be a positive number, got {value!r}")
+        if not (np.isfinite(self.tol) and self.tol >= 0):
+            raise InvalidInputError(f"tol must be 0 or a positive number, got {self.tol!r}")
+        least = {"soc_iterations": 0, "split_iterations": 1, "relaxed_iterations": 0}
+        for name, minimum in least.items():
+            value = getattr(self, name)
+            if value != int(value) or value < minimum:
+                raise InvalidInputError(
+                    f"{name} must be a whole number of at least {minimum}, got {value!r}"
+                )
+        if self.threads is not None and (self.threads != int(self.threads) or self.threads < 1):
+            raise InvalidInputError(f"threads must be at least 1 or None, got {self.threads!r}")
+        _one_of("linear_solver", self.linear_solver, ("pcg", "direct"))
+        _one_of("precision", self.precision, tuple(DTYPES))
+
+
+@dataclass(frozen=True)
+class IterationRecord:
+    """State after one split Bregman iteration; the first record is the start.
+
+    Attributes
+    ----------
+    stage, outer, inner : int
+        Stage 1 or 2, SOC iteration (0 in Stage II and at the start) and split
+        Bregman iteration, counted from 1 (0 at the start).
+    objective : float
+        ``||M Y||_1 + r/2 ||D^1/2 Y - F||_F^2``.
+    orthogonality_error : float or None
+        ``||Y^T D Y - I||_F^2``; known where a loop ends, None in between.
+    change : float or None
+        ``|v_old - v_new| / (v_old + v_new)`` of the objective v.
+    pcg_iterations : int
+        Largest over the columns; 0 with the direct solver.
+    pcg_capped : int
+        Columns whose PCG stopped at its cap.
+    seconds : float
+        Computing time up to here, callbacks not counted. Iterations that ran
+        without a check in between share the time at which they were all done.
+    """
+
+    stage: int
+    outer: int
+    inner: int
+    objective: float
+    orthogonality_error: float | None
+    change: float | None
+    pcg_iterations: int
+    pcg_capped: int
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """Result of `embed`.
+
+    Attributes
+    ----------
+    Y : (n, d) array
+        float32 for PCG in single precision, else float64. As Stage II leaves
+        it: nearly orthonormal under D, not exactly.
+    history : tuple of IterationRecord
+        First and last state included.
+    stop_reason : str
+        Why each stage ended.
+    channel_energies : (d,) array
+        ``||M y_k||_1 / ||D^1/2 y_k||_2``; 0 for an empty channel.
+    settings : SolverSettings
+    """
+
+    Y: FloatArray
+    history: tuple[IterationRecord, ...]
+    stop_reason: str
+    channel_energies: NDArray[np.float64]
+    settings: SolverSettings
+
+
+OnIteration = Callable[[IterationRecord], None]
+
+
+def embed(
+    graph: Graph,
+    Y0: ArrayLike,
+    settings: SolverSettings | None = None,
+    on_iteration: OnIteration | None = None,
+) -> Embedding:
+    """Compute the piecewise flat embedding of a graph.
+
+    Parameters
+    ----------
+    graph : Graph
+        With n nodes.
+    Y0 : (n, d) array
+        Start, such as the one of `gmm_initial_embedding`; d is at most n.
+    settings : SolverSettings, optional
+    on_iteration : callable, optional
+        Called with each `IterationRecord`, in order.
+    """
+    from threadpoolctl import threadpool_limits
+
+    settings = settings or SolverSettings()
+    start = _check_start(graph, Y0)
+    # A threaded BLAS may sum in another order, which would change the bytes.
+    with threadpool_limits(1):
+        return _Run(graph, settings, on_iteration).embed(start)
+
+
+class _Run:
+    """One run of the algorithm: owns the stopping rules, the history and the clock."""
+
+    def __init__(
+        self, graph: Graph, settings: SolverSettings, on_iteration: OnIteration | None
+    ) -> None:
+        self.graph, self.settings, self.on_iteration = graph, settings, on_iteration
+        direct = settings.linear_solver == "direct"
+        self.dtype = np.float64 if direct else DTYPES[settings.precision]
+        self.sqrt_degrees = np.sqrt(graph.degrees).astype(self.dtype)[:, None]
+        self.history: list[IterationRecord] = []
+        self.seconds_in_callbacks = 0.0
+        self.started = time.perf_counter()
+
+    def embed(self, Y0: FloatArray) -> Embedding:
+        """Run both stages."""
+        settings, sqrt_degrees = self.settings, self.sqrt_degrees
+        P = polar(sqrt_degrees * Y0.astype(self.dtype))
+        B = np.zeros_like(P)
+        Y: FloatArray = P / sqrt_degrees
+        self.constraint = _constraint(P)
+        self._record(
+            stage=1,
+            outer=0,
+            inner=0,
+            objective=float(_edge_energy(self.graph, Y).sum()),
+            orthogonality_error=self._orthogonality_error(Y),
+            change=None,
+            pcg_iterations=0,
+            pcg_capped=0,
+        )
+
+        # Stage I: splitting orthogonality constraint, Algorithm 1.
+        loop = self._loop(settings.r)
+        stop_1 = f"cap of {settings.soc_iterations} iterations"
+        for outer in range(1, settings.soc_iterations + 1):
+            Y = self._split_bregman(loop, P - B, Y, outer)  # line 5
+            X = sqrt_degrees * Y + B
+            P = polar(X)  # line 6
+            B = X - P  # line 7
+            error = self.history[-1].orthogonality_error
+            if error is not None and error <= settings.tol:
+                stop_1 = f"orthogonal after {outer} iterations"
+                break
+        del loop
+
+        # Stage II: the constraint is relaxed, its target stays.
+        stop_2 = f"cap of {settings.relaxed_iterations} iterations"
+        if settings.relaxed_iterations:
+            Y = self._split_bregman(self._loop(settings.r_relaxed), P - B, Y, 0)
+            if self.history[-1].inner < settings.relaxed_iterations:
+                stop_2 = f"objective steady after {self.history[-1].inner} iterations"
+        self._warn_of_capped_solves()
+        return Embedding(
+            Y,
+            tuple(self.history),
+            f"stage 1: {stop_1}; stage 2: {stop_2}",
+            channel_energies(self.graph, Y),
+            settings,
+        )
+
+    def _loop(self, r: float) -> SplitBregmanLoop:
+        settings = self.settings
+        if settings.linear_solver == "direct":
+            return DirectLoop(self.graph, settings.lam, r)
+        return PcgLoop(
+            self.graph,
+            settings.lam,
+            r,
+            rtol=settings.pcg_rtol,
+            precision=settings.precision,
+            threads=settings.threads,
+        )
+
+    def _split_bregman(
+        self, loop: SplitBregmanLoop, F: FloatArray, Y: FloatArray, outer: int
+    ) -> FloatArray:
+        """Run one inner loop (Algorithm 2) under its stopping rule; `outer` is 0 in Stage II.
+
+        The rule needs the objective over all columns, which run apart for speed. So it looks
+        at several iterations at once, and when it ought to have stopped before the last of
+        them, the loop runs again to just there. Close to the tolerance it looks at each.
+        """
+        settings = self.settings
+        stage, r, cap = (
+            (1, settings.r, settings.split_iterations)
+            if outer
+            else (2, settings.r_relaxed, settings.relaxed_iterations)
+        )
+        value = r / 2 * float(np.square(F, dtype=np.float64).sum())
+        change, done, steady = np.inf, 0, False
+        loop.start(F, Y)
+        while done < cap and not steady:
+            todo = 1 if change <= 100 * settings.tol else min(_UNCHECKED_ITERATIONS, cap - done)
+            steps = loop.advance(todo)
+            values = np.concatenate([[value], steps.objectives(r)])
+            changes = np.abs(np.diff(values)) / np.maximum(values[1:] + values[:-1], _TINY)
+            stops = np.flatnonzero(changes <= settings.tol)
+            if steady := stops.size > 0:
+                overran = todo > stops[0] + 1
+                todo = int(stops[0]) + 1
+                if overran:
+                    loop.start(F, Y)
+                    loop.advance(done + todo)
+            ends = steady or done + todo == cap
+            error = self._orthogonality_error(loop.solution()) if ends else None
+            for k in range(todo):
+                self._record(
+                    stage=stage,
+                    outer=outer,
+                    inner=done + k + 1,
+                    objective=float(values[k + 1]),
+                    orthogonality_error=error if k == todo - 1 else None,
+                    change=float(changes[k]),
+                    pcg_iterations=int(steps.pcg_iterations[k].max()),
+                    pcg_capped=int(steps.pcg_capped[k].sum()),
+                )
+            value, change, done = float(values[todo]), float(changes[todo - 1]), done + todo
+        return loop.solution()
+
+    def _record(self, **state: Any) -> None:
+        now = time.perf_counter()
+        seconds = now - self.started - self.seconds_in_callbacks
+        self.history.append(IterationRecord(seconds=seconds, **state))
+        if self.on_iteration is not None:
+            self.on_iteration(self.history[-1])
+            self.seconds_in_callbacks += time.perf_counter() - now
+
+    def _orthogonality_error(self, Y: FloatArray) -> float:
+        gram = gram_matrix(self.sqrt_degrees * Y)
+        return float(((gram - self.constraint) ** 2).sum())
+
+    def _warn_of_capped_solves(self) -> None:
+        capped = sum(record.pcg_capped for record in self.history)
+        if capped:
+            warnings.warn(
+                f"the conjugate gradient hit its cap of {MAX_PCG_ITERATIONS} iterations in "
+                f"{capped} solves before reaching pcg_rtol={self.settings.pcg_rtol:g}; raise "
+                'pcg_rtol, or use precision="double" or linear_solver="direct"',
+                SolverWarning,
+                stacklevel=4,
+            )
+
+
+def gram_matrix(X: FloatArray) -> NDArray[np.float64]:
+    """X^T X in double precision, (d, d), without a double copy of X."""
+    gram = np.zeros((X.shape[1], X.shape[1]))
+    for begin in range(0, len(X), _GRAM_ROWS):
+        rows = X[begin : begin + _GRAM_ROWS].astype(np.float64, copy=False)
+        gram += rows.T @ rows
+    return gram
+
+
+def polar(X: FloatArray) -> FloatArray:
+    """Return the nearest matrix with orthonormal columns, U V^T of the thin SVD, (n, d).
+
+    Directions in which X vanishes stay zero.
+    """
+    eps = float(np.finfo(X.dtype).eps)
+    if X.dtype == np.float32:
+        # X (X^T X)^-1/2 : squaring the condition number costs nothing in double.
+        eigenvalues, V = np.linalg.eigh(gram_matrix(X))
+        spanned = eigenvalues > (_RANK_EPS * eps) ** 2 * eigenvalues[-1]
+        V = V[:, spanned]
+        return np.asarray(X @ ((V / np.sqrt(eigenvalues[spanned])) @ V.T).astype(X.dtype))
+    U, singular_values, Vt = np.linalg.svd(X, full_matrices=False)
+    spanned = singular_values > _RANK_EPS * eps * singular_values[0]
+    return np.asarray(U[:, spanned] @ Vt[spanned])
+
+
+def channel_energies(graph: Graph, Y: FloatArray) -> NDArray[np.float64]:
+    """E_k = ||M y_k||_1 / ||D^1/2 y_k||_2 of each column, (d,); 0 for an empty one."""
+    energy = _edge_energy(graph, Y)
+    norm = np.sqrt(graph.degrees @ np.square(Y, dtype=np.float64))
+    return np.divide(energy, norm, out=np.zeros_like(energy), where=norm > 0)
+
+
+def _edge_energy(graph: Graph, Y: FloatArray) -> NDArray[np.float64]:
+    """||M y_k||_1 of each column, (d,); a column at a time, as M Y may be large."""
+    i, j = graph.edges.T
+    columns = (column.astype(np.float64) for column in Y.T)
+    return np.array([graph.weights @ np.abs(y[i] - y[j]) for y in columns])
+
+
+def _constraint(P: FloatArray) -> NDArray[np.float64]:
+    """Return what Y^T D Y should be: I, or P^T P when Y0 does not span d directions."""
+    gram, identity = gram_matrix(P), np.eye(P.shape[1])
+    return identity if np.abs(gram - identity).max() < 1e-3 else gram
+
+
+def _check_start(graph: Graph, Y0: ArrayLike) -> FloatArray:
+    start = np.asarray(Y0)
+    if start.ndim != 2 or start.shape[0] != graph.n_nodes or start.shape[1] < 1:
+        raise InvalidInputError(
+            f"Y0 must have shape ({graph.n_nodes}, d), one row per node, got {start.shape}"
+        )
+    if start.shape[1] > graph.n_nodes:
+        raise InvalidInputError(
+            f"the dimension d must not exceed the number of nodes, got d={start.shape[1]} "
+            f"for {graph.n_nodes} nodes"
+        )
+    if not np.issubdtype(start.dtype, np.number) or not np.isfinite(start).all():
+        raise InvalidInputError("Y0 must hold finite numbers only")
+    if not start.any():
+        raise InvalidInputError("Y0 must not be zero everywhere")
+    return start
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise InvalidInputError(f"{name} must be one of {', '.join(allowed)}; got {value!r}")

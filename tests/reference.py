@@ -1,0 +1,74 @@
+"""Slow, plain versions of the method, for the fast ones to be compared with."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csc_array, diags_array, eye_array, kron
+from scipy.sparse.linalg import spsolve
+
+from pfeseg import Graph, SolverSettings
+
+
+def thin_svd_polar(X: np.ndarray) -> np.ndarray:
+    U, _, Vt = np.linalg.svd(X, full_matrices=False)
+    return U @ Vt
+
+
+class KroneckerForm:
+    """Yu et al.'s formulation: L = I_d (x) M, and one dn x dn system (eq. 6), solved afresh."""
+
+    def __init__(self, graph: Graph, n_dims: int, settings: SolverSettings) -> None:
+        self.settings, self.graph = settings, graph
+        self.shape = (graph.n_nodes, n_dims)
+        identity = eye_array(n_dims)
+        self.L = kron(identity, graph.M, format="csr")
+        self.D = kron(identity, diags_array(graph.degrees), format="csr")
+        self.sqrt_degrees = np.tile(np.sqrt(graph.degrees), n_dims)
+
+    def solve(self, F_v: np.ndarray, q1: np.ndarray, r: float) -> np.ndarray:
+        lam, L = self.settings.lam, self.L
+        A = lam / 2 * (L.T @ L) + r / 2 * self.D
+        return spsolve(csc_array(A), lam / 2 * (L.T @ q1) + r / 2 * self.sqrt_degrees * F_v)
+
+    def split_bregman(self, F_v: np.ndarray, r: float, iterations: int) -> np.ndarray:
+        d_l = b_l = np.zeros(self.L.shape[0])
+        for _ in range(iterations):
+            Y_v = self.solve(F_v, d_l - b_l, r)
+            t = self.L @ Y_v + b_l
+            d_l = np.sign(t) * np.maximum(np.abs(t) - 1 / self.settings.lam, 0)
+            b_l = t - d_l
+        return Y_v
+
+    def embed(self, Y0: np.ndarray) -> np.ndarray:
+        settings = self.settings
+
+        def matrix(v: np.ndarray) -> np.ndarray:
+            return v.reshape(self.shape, order="F")
+
+        def vector(X: np.ndarray) -> np.ndarray:
+            return X.ravel(order="F")
+
+        P = vector(thin_svd_polar(matrix(self.sqrt_degrees * vector(Y0))))
+        B = np.zeros_like(P)
+        for _ in range(settings.soc_iterations):
+            Y_v = self.split_bregman(P - B, settings.r, settings.split_iterations)
+            X = self.sqrt_degrees * Y_v + B
+            P = vector(thin_svd_polar(matrix(X)))
+            B = X - P
+        return matrix(self.split_bregman(P - B, settings.r_relaxed, settings.relaxed_iterations))
+
+
+def dense_incomplete_cholesky(A: np.ndarray, relaxation: float) -> tuple[np.ndarray, np.ndarray]:
+    """Textbook elimination that drops what falls outside the pattern of A."""
+    A, pattern = A.astype(float).copy(), A != 0
+    n = len(A)
+    L, pivots = np.eye(n), np.zeros(n)
+    for k in range(n):
+        pivots[k] = A[k, k]
+        L[k + 1 :, k] = A[k + 1 :, k] / A[k, k]
+        update = np.outer(A[k + 1 :, k], A[k, k + 1 :]) / A[k, k]
+        rest, kept = A[k + 1 :, k + 1 :], pattern[k + 1 :, k + 1 :]
+        rest -= np.where(kept, update, 0)
+        dropped = np.where(kept, 0, update)
+        rest[np.diag_indices_from(rest)] -= relaxation * dropped.sum(axis=1)
+    return np.where(pattern, L, 0), pivots

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import imageio.v3 as iio
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import pfeseg
+from pfeseg.cli import COMMANDS, main
+
+
+def run(*args: object):
+    return CliRunner().invoke(main, [str(arg) for arg in args])
+
+
+def names(folder) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_segment_writes_labels_overlay_and_report(samples, tmp_path):
+    out = tmp_path / "new" / "folder"
+    result = run("segment", samples / "chelsea.jpg", "-d", 6, "-k", 4, "--seed", 7, "-o", out)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == ""
+    assert "4 regions" in result.stderr
+    assert names(out) == ["chelsea.json", "chelsea_labels.png", "chelsea_overlay.png"]
+    labels = iio.imread(out / "chelsea_labels.png")
+    assert labels.dtype == np.uint16
+    assert labels.shape == (300, 451)
+    assert set(np.unique(labels)) == {0, 1, 2, 3}
+    assert iio.imread(out / "chelsea_overlay.png").shape == (300, 451, 3)
+    report = json.loads((out / "chelsea.json").read_text())
+    assert report["pfeseg_version"] == pfeseg.__version__
+    assert report["regions"] == 4
+    assert report["settings"]["seed"] == 7
+    assert {"timings", "stop_reason"} <= set(report)
+    image = iio.imread(samples / "chelsea.jpg")
+    again = pfeseg.segment(image, pfeseg.Settings.from_dict(report["settings"]))
+    assert (again.labels == labels).all()
+
+
+def test_results_go_beside_the_input_and_are_not_overwritten(samples, tmp_path):
+    image = tmp_path / "a picture.png"
+    image.write_bytes((samples / "scene.png").read_bytes())
+    assert run("segment", image, "-d", 3).exit_code == 0
+    assert names(tmp_path) == ["a picture.json", "a picture.png", "a picture_labels.png",
+                               "a picture_overlay.png"]  # fmt: skip
+    before = (tmp_path / "a picture.json").stat().st_mtime_ns
+    refused = run("segment", image, "-d", 3)
+    assert refused.exit_code == 1
+    assert "--overwrite" in refused.stderr
+    assert (tmp_path / "a picture.json").stat().st_mtime_ns == before
+    assert run("segment", image, "-d", 3, "--overwrite").exit_code == 0
+    assert (tmp_path / "a picture.json").stat().st_mtime_ns > before
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "message"),
+    [
+        (["{scene}", "-d", "0"], 2, "0 is not in the range"),
+        (["{scene}", "-k", "-1"], 2, "-1 is not in the range"),
+        (["{scene}", "-d", "many"], 2, "'many' is not a valid integer"),
+        (["{scene}", "--downsample", "0.5"], 2, "0.5 is not in the range"),
+        (["{scene}", "--preset", "best"], 2, "the presets are: paper"),
+        (["{scene}", "--frobnicate"], 2, "--frobnicate"),
+        ([], 2, "IMAGE"),
+        (["{scene}", "-k", "100000"], 1, "more than the 80 x 60 pixels"),
+        (["{scene}", "-d", "100000"], 1, "more than the 80 x 60 pixels"),
+        (["no such file.jpg"], 1, "no such file.jpg: no such file"),
+        (["{text}"], 1, "text.jpg: not a readable image"),
+        (["{empty}"], 1, "empty.png: not a readable image"),
+    ],
+)
+def test_wrong_values_end_with_one_clear_line(samples, tmp_path, args, code, message):
+    places = {"scene": samples / "scene.png", "text": tmp_path / "text.jpg",
+              "empty": tmp_path / "empty.png"}  # fmt: skip
+    places["text"].write_text("no image")
+    places["empty"].write_bytes(b"")
+    result = run("segment", *[arg.format(**places) for arg in args], "-o", tmp_path / "out")
+    assert result.exit_code == code
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith("Error: ")
+    assert message in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_unwritable_folder(samples, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    result = run("segment", samples / "scene.png", "-d", 3, "-o", tmp_path / "file" / "out")
+    assert result.exit_code == 1
+    assert "cannot write" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_every_command_has_help():
+    assert run("--help").exit_code == 0
+    for command in COMMANDS:
+        result = run(command, "--help")
+        assert result.exit_code == 0
+        assert command in result.stdout
+
+
+def test_version():
+    assert run("--version").stdout.strip() == f"pfeseg, version {pfeseg.__version__}"
+
+
+def test_module_runs_and_interrupt_gives_130(samples, tmp_path):
+    help_page = subprocess.run(
+        [sys.executable, "-m", "pfeseg", "--help"], capture_output=True, text=True, check=True
+    )
+    assert help_page.stdout.startswith("Usage: pfeseg ")
+    program = (
+        "import os, signal, pfeseg.pipeline\n"
+        "pfeseg.pipeline.embed = lambda *args: os.kill(os.getpid(), signal.SIGINT)\n"
+        "from pfeseg.cli import main\n"
+        f"main(['segment', {str(samples / 'scene.png')!r}, '-o', {str(tmp_path / 'out')!r}])"
+    )
+    stopped = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert stopped.returncode == 130
+    assert "Traceback" not in stopped.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_progress_bar_shows_on_a_terminal_only(samples, tmp_path):
+    import pty
+    import termios
+
+    master, slave = pty.openpty()
+    termios.tcsetwinsize(slave, (24, 80))
+    command = [sys.executable, "-m", "pfeseg", "segment", str(samples / "scene.png"),
+               "-d", "3", "-o", str(tmp_path)]  # fmt: skip
+    subprocess.run(command, stderr=slave, check=True)
+    shown = os.read(master, 1 << 16)
+    os.close(slave)
+    os.close(master)
+    assert b"it/s" in shown
+    quiet = subprocess.run([*command, "--overwrite"], capture_output=True, check=True)
+    assert b"it/s" not in quiet.stderr

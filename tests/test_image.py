@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pfeseg import InvalidInputError, downsample, enlarge_labels
+from pfeseg.image import as_rgb
+
+
+def test_all_types_mean_the_same():
+    eight = np.arange(0, 240, 10, dtype=np.uint8).reshape(2, 4, 3)
+    sixteen = eight.astype(np.uint16) * 257
+    np.testing.assert_allclose(as_rgb(eight), as_rgb(sixteen), atol=1e-15)
+    np.testing.assert_allclose(as_rgb(eight), as_rgb((eight / 255).astype(np.float32)), atol=1e-7)
+    assert as_rgb(eight[..., 0]).shape == as_rgb(eight[..., :1]).shape == (2, 4, 3)
+
+
+@pytest.mark.parametrize(
+    ("image", "message"),
+    [
+        (np.zeros((2, 2, 4), np.uint8), r"got \(2, 2, 4\)"),
+        (np.zeros(5, np.uint8), r"got \(5,\)"),
+        (np.zeros((0, 3), np.uint8), "empty"),
+        (np.zeros((2, 2), np.int64), "int64"),
+        (np.full((2, 2), np.nan), "NaN"),
+        (np.full((2, 2), 1.5), r"\[0, 1\]"),
+        (np.full((2, 2), -0.1), r"\[0, 1\]"),
+    ],
+)
+def test_what_is_no_image_is_rejected(image, message):
+    with pytest.raises(InvalidInputError, match=message):
+        as_rgb(image)
+
+
+def test_downsampling_keeps_the_mean_and_rounds_down(chelsea):
+    small = downsample(chelsea, 4)
+    assert small.shape == (300 // 4, 451 // 4, 3)
+    np.testing.assert_allclose(small.mean(), chelsea.mean() / 255, rtol=1e-3)
+    blocks = as_rgb(chelsea)[:, :448].reshape(75, 4, 112, 4, 3).mean(axis=(1, 3))
+    np.testing.assert_allclose(downsample(chelsea[:, :448], 4), blocks, atol=1e-12)
+
+
+def test_downsampling_leaves_a_pixel_and_takes_any_factor():
+    assert downsample(np.zeros((1, 9)), 4).shape == (1, 2, 3)
+    assert downsample(np.zeros((10, 9)), 2.5).shape == (4, 3, 3)
+    with pytest.raises(InvalidInputError, match="at least 1"):
+        downsample(np.zeros((4, 4)), 0.5)
+
+
+def test_enlarged_labels_undo_downsampling():
+    labels = np.arange(12).reshape(3, 4)
+    large = enlarge_labels(labels, (12, 16))
+    assert (large == np.kron(labels, np.ones((4, 4), int))).all()
+    assert set(enlarge_labels(labels, (13, 17)).ravel()) == set(range(12))
+    assert enlarge_labels(labels, (3, 4)).tolist() == labels.tolist()

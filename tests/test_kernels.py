@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import relative_error
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import dense_incomplete_cholesky
+from scipy.sparse import csr_array
+
+from pfeseg import Graph, SolverError, build_pixel_graph
+from pfeseg import _kernels as compiled
+from pfeseg.kernels import PcgLoop, incomplete_cholesky, variant
+from pfeseg.split_bregman import DirectLoop, shrink, system_matrix
+
+RNG = np.random.default_rng(1)
+
+
+def random_graph(n: int, m: int, rng: np.random.Generator) -> Graph:
+    pairs = np.stack(np.triu_indices(n, 1), axis=1)
+    chosen = rng.choice(len(pairs), min(m, len(pairs)), replace=False)
+    return Graph.from_edges(n, pairs[chosen], rng.uniform(0.01, 1, len(chosen)))
+
+
+GRAPHS = {
+    "4 neighbours": build_pixel_graph(RNG.random((12, 9, 3))),
+    "8 neighbours": build_pixel_graph(RNG.random((12, 9, 3)), 8),
+    "radius 2.5": build_pixel_graph(RNG.random((9, 8, 3)), 2.5),
+    "any": random_graph(60, 400, RNG),
+    "sparse": random_graph(60, 20, RNG),
+    "no edges": Graph.from_edges(5, [], []),
+}
+
+
+@pytest.fixture(params=GRAPHS)
+def graph(request) -> Graph:
+    return GRAPHS[request.param]
+
+
+@pytest.mark.parametrize("relaxation", [0.0, 0.9, 1.0])
+def test_incomplete_cholesky_equals_textbook_elimination(graph, relaxation):
+    A = system_matrix(graph, 1e4, 100.0)
+    L, pivots = incomplete_cholesky(A, relaxation)
+    exact_L, exact_pivots = dense_incomplete_cholesky(A.toarray(), relaxation)
+    np.testing.assert_allclose(L.toarray(), exact_L, rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(pivots, exact_pivots, rtol=1e-10)
+
+
+def test_modified_incomplete_cholesky_keeps_row_sums(graph):
+    A = system_matrix(graph, 1e4, 100.0)
+    L, pivots = incomplete_cholesky(A, 1.0)
+    ones = np.ones(graph.n_nodes)
+    np.testing.assert_allclose(L @ (pivots * (L.T @ ones)), A @ ones, rtol=1e-9)
+
+
+def test_incomplete_cholesky_is_exact_without_fill_in():
+    n = 30  # a tridiagonal matrix has none
+    A = np.diag(np.full(n, 2.5)) - np.eye(n, k=1) - np.eye(n, k=-1)
+    L, pivots = incomplete_cholesky(csr_array(A))
+    np.testing.assert_allclose(L.toarray() @ np.diag(pivots) @ L.toarray().T, A, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("A", "message"),
+    [
+        ([[1.0, 2.0], [2.0, 1.0]], "pivot 1 is -3"),
+        ([[0.0, 1.0], [1.0, 1.0]], "pivot 0 is 0"),
+        ([[np.nan, 1.0], [1.0, 1.0]], "pivot 0 is nan"),
+        ([[1.0, 2.0], [0.5, 1.0]], "symmetric"),
+    ],
+)
+def test_incomplete_cholesky_breaks_down_clearly(A, message):
+    with pytest.raises(SolverError, match=message):
+        incomplete_cholesky(csr_array(np.array(A)))
+
+
+def test_shrink_is_the_proximal_map_of_l1():
+    X = RNG.normal(size=(40, 3))
+    grid = np.linspace(-4, 4, 8001)
+    cost = 0.7 * np.abs(grid) + 0.5 * (grid - X[..., None]) ** 2
+    np.testing.assert_allclose(shrink(X, 0.7), grid[cost.argmin(axis=-1)], atol=1e-3)
+
+
+@pytest.mark.parametrize("d", [1, 3, 4, 5, 8, 13, 17])
+def test_loop_equals_exact_loop(graph, d):
+    F, Y = RNG.normal(size=(2, graph.n_nodes, d))
+    exact = DirectLoop(graph, 1e4, 10.0)
+    fast = PcgLoop(graph, 1e4, 10.0, rtol=1e-12, precision="double", threads=2)
+    for loop in (exact, fast):
+        loop.start(F, Y)
+    for iterations in (1, 4, 7):  # paused and continued
+        a, b = exact.advance(iterations), fast.advance(iterations)
+        np.testing.assert_allclose(b.energy, a.energy, rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(b.fidelity, a.fidelity, rtol=1e-7, atol=1e-9)
+        assert relative_error(fast.solution(), exact.solution()) < 1e-8
+    assert (b.pcg_iterations >= 1).all() or not graph.n_edges  # then it is exact at once
+    assert not b.pcg_capped.any()
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("name", ["4 neighbours", "8 neighbours", "any"])
+def test_bytes_depend_on_no_number_of_threads_nor_on_pauses(name, precision):
+    graph, d = GRAPHS[name], 15
+    F, Y = RNG.normal(size=(2, graph.n_nodes, d))
+    results = set()
+    for threads, parts in ((1, [12]), (2, [12]), (3, [5, 7]), (4, [12]), (15, [1, 11])):
+        loop = PcgLoop(graph, 1e4, 10.0, rtol=1e-3, precision=precision, threads=threads)
+        loop.start(F, Y)
+        for iterations in parts:
+            loop.advance(iterations)
+        results.add(loop.solution().tobytes())
+    assert len(results) == 1
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_all_variants_agree(graph, precision, monkeypatch):
+    solutions = []
+    F, Y = RNG.normal(size=(2, graph.n_nodes, 11))
+    for name in {"baseline", compiled.best_variant()}:
+        monkeypatch.setenv("PFESEG_KERNELS", name)
+        assert variant() == name
+        loop = PcgLoop(graph, 1e4, 10.0, rtol=1e-6, precision=precision, threads=1)
+        loop.start(F, Y)
+        loop.advance(10)
+        solutions.append(loop.solution())
+    assert relative_error(solutions[0], solutions[-1]) < 1e-4
+
+
+def test_unknown_variant_is_refused(monkeypatch):
+    monkeypatch.setenv("PFESEG_KERNELS", "avx1024")
+    with pytest.raises(ValueError, match="avx1024"):
+        PcgLoop(GRAPHS["any"], 1e4, 10.0, rtol=1e-3, precision="single", threads=1).start(
+            np.ones((60, 1)), np.ones((60, 1))
+        )
+
+
+def raw_loop(A: np.ndarray, weights: list[float]) -> compiled.SplitBregmanDouble:
+    """Make a loop on any matrix, which PcgLoop would not."""
+    A = csr_array(A)
+    return compiled.SplitBregmanDouble(
+        A.indptr, A.indices, A.data, np.array(weights), np.ones(A.shape[0]),
+        1e4, 10.0, 0.0, variant(),
+    )  # fmt: skip
+
+
+def test_indefinite_factor_is_reported():
+    with pytest.raises(RuntimeError, match="pivot"):
+        raw_loop(np.array([[1.0, -2.0], [-2.0, 1.0]]), [1.0])
+
+
+def test_indefinite_matrix_is_reported_by_pcg():
+    # IC(0) keeps positive pivots on a cycle of four nodes although A is indefinite.
+    ring = np.roll(np.eye(4), 1, axis=1) + np.roll(np.eye(4), -1, axis=1)
+    A = 1.9 * np.eye(4) - ring
+    assert np.linalg.eigvalsh(A).min() < 0
+    loop = raw_loop(A, [1.0] * 4)
+    loop.start(np.ones((4, 1)), np.zeros((4, 1)), 1)
+    with pytest.raises(RuntimeError, match="not positive definite"):
+        loop.advance(20, 1e-12, 100, 1)
+
+
+def test_nan_is_reported():
+    graph = GRAPHS["4 neighbours"]
+    loop = PcgLoop(graph, 1e4, 10.0, rtol=1e-3, precision="single", threads=2)
+    F = np.ones((graph.n_nodes, 9))
+    F[5, 7] = np.nan
+    loop.start(F, np.zeros_like(F))
+    with pytest.raises(SolverError, match="NaN or infinity"):
+        loop.advance(1)
+
+
+def test_mismatched_weights_are_refused():
+    with pytest.raises(ValueError, match="weights"):
+        raw_loop(np.array([[2.0, -1.0], [-1.0, 2.0]]), [1.0, 1.0])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n=st.integers(1, 24),
+    density=st.floats(0, 1),
+    exponent=st.integers(0, 28),
+    d=st.integers(1, 6),
+    seed=st.integers(0, 2**31),
+)
+def test_random_graphs_solve_exactly(n, density, exponent, d, seed):
+    """Disconnected graphs, tiny weights, one node, one column."""
+    rng = np.random.default_rng(seed)
+    graph = random_graph(n, int(density * n * (n - 1) / 2), rng)
+    tiny = 10.0 ** -rng.integers(0, exponent + 1, graph.n_edges)
+    graph = Graph.from_edges(n, graph.edges, graph.weights * tiny)
+    F = rng.normal(size=(n, d))
+    exact = DirectLoop(graph, 1e4, 10.0)
+    fast = PcgLoop(graph, 1e4, 10.0, rtol=1e-12, precision="double", threads=1)
+    scale = np.sqrt(graph.degrees)[:, None]
+    for loop in (exact, fast):
+        loop.start(F, F / scale)
+        loop.advance(6)
+    assert relative_error(scale * fast.solution(), scale * exact.solution()) < 1e-6

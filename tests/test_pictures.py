@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pfeseg import InvalidInputError, draw_overlay
+from pfeseg.pictures import BOUNDARY, find_boundaries, region_colours, touching_labels
+
+
+def touching_by_hand(labels: np.ndarray) -> set[tuple[int, int]]:
+    height, width = labels.shape
+    pairs = set()
+    for y in range(height):
+        for x in range(width):
+            for dy, dx in ((0, 1), (1, 0), (1, 1), (1, -1)):
+                if 0 <= y + dy < height and 0 <= x + dx < width:
+                    a, b = int(labels[y, x]), int(labels[y + dy, x + dx])
+                    if a != b:
+                        pairs.add((min(a, b), max(a, b)))
+    return pairs
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    shape=st.tuples(st.integers(1, 12), st.integers(1, 12)),
+    n_labels=st.integers(1, 60),
+    seed=st.integers(0, 2**31),
+)
+def test_touching_regions_never_share_a_colour(shape, n_labels, seed):
+    labels = np.random.default_rng(seed).integers(0, n_labels, shape)
+    pairs = touching_by_hand(labels)
+    assert {tuple(pair) for pair in touching_labels(labels).tolist()} == pairs
+    colours = np.rint(region_colours(labels) * 255)
+    assert all((colours[a] != colours[b]).any() for a, b in pairs)
+    assert (colours.max(axis=1) > 100).all()  # no black regions
+
+
+def test_many_regions_all_touching_one():
+    labels = np.arange(1, 401).reshape(20, 20).repeat(3, 0).repeat(3, 1)
+    labels[::3] = labels[:, ::3] = 0
+    colours = region_colours(labels)
+    assert all((colours[a] != colours[b]).any() for a, b in touching_labels(labels))
+
+
+def test_colours_are_stable():
+    few, more = np.arange(4).reshape(2, 2), np.arange(9).reshape(3, 3)
+    assert (region_colours(few) == region_colours(more)[:4]).all()
+
+
+def test_overlay_tints_regions_and_draws_boundaries():
+    labels = np.array([[0, 0, 1, 1], [0, 0, 1, 1], [2, 2, 1, 1]])
+    picture = draw_overlay(np.full((3, 4), 0.5), labels)
+    assert picture.shape == (3, 4, 3)
+    assert picture.dtype == np.uint8
+    marks = find_boundaries(labels)
+    assert marks.tolist() == [[0, 1, 0, 0], [1, 1, 0, 0], [0, 1, 0, 0]]
+    assert (picture[marks] == np.array(BOUNDARY) * 255).all()
+    assert (picture[0, 0] != picture[0, 3]).any()
+
+
+def test_overlay_of_another_size_is_rejected():
+    with pytest.raises(InvalidInputError, match="do not fit"):
+        draw_overlay(np.zeros((3, 4)), np.zeros((4, 3), int))

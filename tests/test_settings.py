@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from pfeseg import InvalidInputError, Settings, SolverSettings
+
+
+def test_json_round_trip():
+    changed = Settings(
+        n_dims=9, n_segments=4, sigma=0.1, neighbours=2.5, solver=SolverSettings(lam=5.0, threads=2)
+    )
+    assert Settings.from_json(changed.to_json()) == changed
+    assert Settings.from_json(Settings().to_json()) == Settings()
+    assert isinstance(Settings.from_json(Settings(neighbours=4.0).to_json()).neighbours, float)
+
+
+def test_paper_preset_is_the_default():
+    paper = Settings.preset("paper")
+    assert paper == Settings()
+    assert (paper.solver.lam, paper.solver.r, paper.solver.r_relaxed) == (1e4, 100, 10)
+    caps = paper.solver.soc_iterations, paper.solver.split_iterations
+    assert (*caps, paper.solver.relaxed_iterations) == (10, 5, 100)
+    assert (paper.downsample, paper.neighbours, paper.sigma) == (4, 4, "rms")
+    assert Settings.preset("paper", n_dims=7).n_dims == 7
+
+
+def test_settings_are_frozen():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Settings().seed = 1  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Settings(n_dims=0), "dimension d must be at least 1"),
+        (lambda: Settings(n_segments=0), "segments k must be at least 1"),
+        (lambda: Settings(downsample=0.5), "downsampling"),
+        (lambda: Settings(seed=-1), "seed"),
+        (lambda: Settings.preset("best"), "the presets are: paper"),
+        (lambda: Settings.from_dict({"dims": 3}), "unknown settings: dims"),
+        (lambda: Settings.from_dict({"solver": {"mu": 3}}), "unknown settings: mu"),
+    ],
+)
+def test_wrong_settings_are_rejected(make, message):
+    with pytest.raises(InvalidInputError, match=message):
+        make()

@@ -1,0 +1,289 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from conftest import relative_error
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import KroneckerForm, thin_svd_polar
+from test_kernels import random_graph
+
+from pfeseg import (
+    Graph,
+    InvalidInputError,
+    SolverError,
+    SolverSettings,
+    SolverWarning,
+    build_pixel_graph,
+    embed,
+    gmm_initial_embedding,
+    kernels,
+)
+from pfeseg.solver import channel_energies, polar
+
+RNG = np.random.default_rng(3)
+TIGHT = {"precision": "double", "pcg_rtol": 1e-10}
+
+
+def test_direct_equals_the_oracle(oracle):
+    result = embed(oracle.graph, oracle.Y0, SolverSettings(linear_solver="direct", **oracle.caps))
+    assert relative_error(result.Y, oracle.Y) < 1e-10
+    np.testing.assert_allclose(result.channel_energies, oracle.EigVal, atol=1e-10)
+    check_iterations(result, oracle)
+    objectives = [r.objective for r in result.history[1:]]
+    np.testing.assert_allclose(objectives, [*oracle.v_stage1, *oracle.v_stage2], rtol=1e-9)
+    errors = [r.orthogonality_error for r in result.history if r.orthogonality_error is not None]
+    np.testing.assert_allclose(errors[1:-1], oracle.err_ort, atol=1e-10)
+
+
+def test_stage_1_equals_the_oracle(oracle):
+    caps = {**oracle.caps, "relaxed_iterations": 0}
+    result = embed(oracle.graph, oracle.Y0, SolverSettings(linear_solver="direct", **caps))
+    assert relative_error(result.Y, oracle.Y_stage1) < 1e-10
+
+
+def test_pcg_in_double_equals_the_oracle(oracle):
+    result = embed(oracle.graph, oracle.Y0, SolverSettings(**TIGHT, **oracle.caps))
+    assert relative_error(result.Y, oracle.Y) < 1e-6
+    check_iterations(result, oracle)
+
+
+def test_pcg_in_single_is_close_to_the_oracle(oracle):
+    result = embed(oracle.graph, oracle.Y0, SolverSettings(pcg_rtol=1e-4, **oracle.caps))
+    assert result.Y.dtype == np.float32
+    assert relative_error(result.Y, oracle.Y) < 1e-2
+
+
+def check_iterations(result, oracle):
+    stage_1 = [(r.outer, r.inner) for r in result.history[1:] if r.stage == 1]
+    counts = oracle.inner_counts
+    assert stage_1 == [(o + 1, i + 1) for o in range(oracle.n_outer) for i in range(counts[o])]
+    stage_2 = [r.inner for r in result.history if r.stage == 2]
+    assert stage_2 == list(range(1, int(oracle.n_stage2) + 1))
+
+
+def test_kronecker_form_equals_the_compact_one(oracle):
+    caps = SolverSettings(
+        linear_solver="direct", soc_iterations=2, split_iterations=3, relaxed_iterations=4, tol=0.0
+    )
+    slow = KroneckerForm(oracle.graph, oracle.Y0.shape[1], caps).embed(oracle.Y0)
+    assert relative_error(embed(oracle.graph, oracle.Y0, caps).Y, slow) < 1e-10
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_polar_is_the_nearest_orthonormal_matrix(dtype):
+    X = RNG.normal(size=(300, 6)) * [1, 0.5, 2, 1e-2, 1, 3]
+    P = polar(X.astype(dtype))
+    tolerance = 1e-5 if dtype == np.float32 else 1e-12
+    np.testing.assert_allclose(P.T @ P, np.eye(6), atol=tolerance)
+    np.testing.assert_allclose(P, thin_svd_polar(X), atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_polar_keeps_empty_directions_empty(dtype):
+    X = RNG.normal(size=(50, 4)).astype(dtype)
+    X[:, 2] = 0
+    P = polar(X)
+    assert np.abs(P[:, 2]).max() < 1e-12
+    np.testing.assert_allclose(P.T @ P, np.diag([1, 1, 0, 1]), atol=1e-5)
+
+
+@pytest.mark.parametrize("linear_solver", ["pcg", "direct"])
+def test_empty_components_do_not_disturb_the_others(oracle, linear_solver):
+    chosen = SolverSettings(linear_solver=linear_solver, **oracle.caps, **TIGHT)
+    padded = np.insert(oracle.Y0, 2, 0, axis=1)
+    result = embed(oracle.graph, padded, chosen)
+    assert np.abs(result.Y[:, 2]).max() < 1e-9 * np.abs(result.Y).max()
+    assert relative_error(np.delete(result.Y, 2, axis=1), oracle.Y) < 1e-6
+    assert result.channel_energies[2] < 1e-3 or result.Y[:, 2].any()
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_same_bytes_for_any_threads_and_every_run(chelsea, precision):
+    small = chelsea[::8, ::8]
+    graph, Y0 = build_pixel_graph(small), gmm_initial_embedding(small, 9)
+    runs = [
+        embed(graph, Y0, SolverSettings(precision=precision, threads=threads))
+        for threads in (1, 2, 2, None)
+    ]
+    assert len({run.Y.tobytes() for run in runs}) == 1
+    assert len({tuple(r.objective for r in run.history) for run in runs}) == 1
+
+
+def test_edge_order_and_direction_do_not_matter(oracle):
+    order = RNG.permutation(len(oracle.edges))
+    shuffled = Graph.from_edges(oracle.graph.n_nodes, oracle.edges[order, ::-1], oracle.w[order])
+    caps = SolverSettings(**oracle.caps)
+    assert (embed(shuffled, oracle.Y0, caps).Y == embed(oracle.graph, oracle.Y0, caps).Y).all()
+
+
+def test_history_begins_with_the_start_and_ends_with_the_result(oracle):
+    result = embed(oracle.graph, oracle.Y0, SolverSettings(**oracle.caps))
+    first, last = result.history[0], result.history[-1]
+    assert (first.outer, first.inner, first.change) == (0, 0, None)
+    assert first.orthogonality_error < 1e-9
+    sqrt_degrees = np.sqrt(oracle.graph.degrees)[:, None]
+    Y = result.Y.astype(float)
+    gram = (sqrt_degrees * Y).T @ (sqrt_degrees * Y)
+    np.testing.assert_allclose(last.orthogonality_error, ((gram - np.eye(4)) ** 2).sum(), rtol=1e-4)
+    seconds = [r.seconds for r in result.history]
+    assert seconds == sorted(seconds)
+    assert all(r.pcg_iterations >= 1 for r in result.history[1:])
+
+
+def test_callback_sees_every_record_and_stops_the_clock(oracle):
+    import time
+
+    seen = []
+
+    def slow_callback(record):
+        time.sleep(0.01)
+        seen.append(record)
+
+    result = embed(oracle.graph, oracle.Y0, SolverSettings(**oracle.caps), slow_callback)
+    assert tuple(seen) == result.history
+    assert result.history[-1].seconds < 0.01 * len(seen)
+
+
+@pytest.mark.parametrize("tol", [1e-2, 1e-3, 1e-5])
+@pytest.mark.parametrize("case", ["pcg", "direct"])
+def test_tolerance_stops_at_the_first_steady_iteration(oracle, tol, case):
+    chosen = {"linear_solver": case, **oracle.caps, **TIGHT}
+    stopped = embed(oracle.graph, oracle.Y0, SolverSettings(tol=tol, **chosen))
+    for stage, cap in ((1, 8), (2, 40)):
+        loops: dict[int, list] = {}
+        for record in stopped.history[1:]:
+            if record.stage == stage:
+                loops.setdefault(record.outer, []).append(record)
+        for loop in loops.values():
+            assert all(r.change > tol for r in loop[:-1])
+            assert len(loop) == cap or loop[-1].change <= tol
+    # Running exactly so many iterations gives the same embedding.
+    last = stopped.history[-1]
+    n_outer = max(r.outer for r in stopped.history)
+    if all(r.inner == 8 for r in stopped.history if r.stage == 1 and r.orthogonality_error):
+        again = SolverSettings(
+            tol=0.0,
+            **{**chosen, "soc_iterations": n_outer, "relaxed_iterations": last.inner},
+        )
+        assert (embed(oracle.graph, oracle.Y0, again).Y == stopped.Y).all()
+
+
+def test_stop_reason_names_the_rule(oracle):
+    result = embed(oracle.graph, oracle.Y0, SolverSettings(tol=1e-3, **oracle.caps))
+    assert "objective steady after" in result.stop_reason
+    capped = embed(oracle.graph, oracle.Y0, SolverSettings(tol=0.0, **oracle.caps))
+    assert capped.stop_reason == "stage 1: cap of 5 iterations; stage 2: cap of 40 iterations"
+
+
+def test_capped_solves_are_counted_and_warned_of_once(oracle, monkeypatch):
+    monkeypatch.setattr(kernels, "MAX_PCG_ITERATIONS", 2)
+    with pytest.warns(SolverWarning, match="raise pcg_rtol") as caught:
+        result = embed(oracle.graph, oracle.Y0, SolverSettings(**oracle.caps, **TIGHT))
+    assert len(caught) == 1
+    assert max(r.pcg_capped for r in result.history) == 4
+
+
+def test_channel_energies_by_definition(oracle):
+    M, Y = oracle.graph.M, oracle.Y
+    exact = np.abs(M @ Y).sum(axis=0) / np.sqrt((oracle.graph.degrees[:, None] * Y**2).sum(axis=0))
+    np.testing.assert_allclose(channel_energies(oracle.graph, Y), exact)
+    assert channel_energies(oracle.graph, np.zeros((768, 2))).tolist() == [0, 0]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    n=st.integers(1, 20),
+    density=st.floats(0, 1),
+    d=st.integers(1, 5),
+    exponent=st.integers(0, 28),
+    precision=st.sampled_from(["single", "double"]),
+    seed=st.integers(0, 2**31),
+)
+def test_random_graphs_embed(n, density, d, exponent, precision, seed):
+    rng = np.random.default_rng(seed)
+    graph = random_graph(n, int(density * n * (n - 1) / 2), rng)
+    tiny = 10.0 ** -rng.integers(0, exponent + 1, graph.n_edges)
+    graph = Graph.from_edges(n, graph.edges, graph.weights * tiny)
+    Y0 = np.eye(min(d, n))[rng.integers(0, min(d, n), n)]
+    caps = {"soc_iterations": 3, "relaxed_iterations": 10, "precision": precision}
+    fast = embed(graph, Y0, SolverSettings(pcg_rtol=1e-6, **caps))
+    assert np.isfinite(fast.Y).all()
+    exact = embed(graph, Y0, SolverSettings(linear_solver="direct", **caps))
+    scale = np.sqrt(graph.degrees)[:, None]
+    assert relative_error(scale * fast.Y, scale * exact.Y) < 1e-2
+
+
+@pytest.mark.parametrize(
+    ("Y0", "message"),
+    [
+        (np.ones((5, 2)), r"\(768, d\)"),
+        (np.ones(768), r"\(768, d\)"),
+        (np.ones((768, 769)), "must not exceed"),
+        (np.full((768, 2), np.nan), "finite"),
+        (np.zeros((768, 2)), "zero everywhere"),
+    ],
+)
+def test_wrong_starts_are_rejected(oracle, Y0, message):
+    with pytest.raises(InvalidInputError, match=message):
+        embed(oracle.graph, Y0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"lam": 0}, "lam must be a positive"),
+        ({"r": -1}, "r must be a positive"),
+        ({"r_relaxed": np.nan}, "r_relaxed"),
+        ({"pcg_rtol": 0}, "pcg_rtol"),
+        ({"tol": -1e-3}, "tol"),
+        ({"split_iterations": 0}, "split_iterations must be a whole number of at least 1"),
+        ({"soc_iterations": 1.5}, "soc_iterations"),
+        ({"threads": 0}, "threads"),
+        ({"linear_solver": "lu"}, "one of pcg, direct"),
+        ({"precision": "half"}, "one of single, double"),
+    ],
+)
+def test_wrong_settings_are_rejected(changes, message):
+    with pytest.raises(InvalidInputError, match=message):
+        SolverSettings(**changes)
+
+
+def test_breakdown_names_a_remedy():
+    graph = Graph.from_edges(2, [[0, 1]], [0.5])
+    with pytest.raises(SolverError, match=r'pivot 1 .* use linear_solver="direct"'):
+        embed(graph, np.eye(2), SolverSettings(lam=1e200))
+
+
+def test_ctrl_c_is_answered_within_a_second():
+    program = """
+        import os, signal, threading, time
+        import numpy as np
+        from pfeseg import SolverSettings, build_pixel_graph, embed
+
+        rng = np.random.default_rng(0)
+        graph = build_pixel_graph(rng.random((500, 500)))
+        Y0 = np.eye(16)[rng.integers(0, 16, graph.n_nodes)]
+        pressed = []
+
+        def press():
+            pressed.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        def on_iteration(record):
+            if record.inner == 1 and record.outer == 1:
+                threading.Timer(0.2, press).start()
+
+        try:
+            embed(graph, Y0, SolverSettings(pcg_rtol=1e-6), on_iteration)
+        except KeyboardInterrupt:
+            print(time.monotonic() - pressed[0])
+    """
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True
+    )
+    assert float(run.stdout) < 1.0
