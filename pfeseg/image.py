@@ -39,7 +39,7 @@ def _unit_range(array: NDArray[np.generic]) -> FloatArray:
         raise InvalidInputError(
             f"an image must hold uint8, uint16 or float values, got {array.dtype}"
         )
-    values = array.astype(np.float64)
+    values = array.astype(np.float64, copy=False)
     if not np.isfinite(values).all():
         raise InvalidInputError("the image holds NaN or infinite pixels; replace them first")
     if values.min() < 0.0 or values.max() > 1.0:

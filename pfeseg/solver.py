@@ -217,16 +217,15 @@ class _Run:
     def embed(self, Y0: FloatArray) -> Embedding:
         """Run both stages."""
         settings, sqrt_degrees = self.settings, self.sqrt_degrees
-        P = polar(sqrt_degrees * Y0.astype(self.dtype))
-        B = np.zeros_like(P)
-        Y: FloatArray = P / sqrt_degrees
-        self.constraint = _constraint(P)
+        self.F = polar(sqrt_degrees * Y0.astype(self.dtype, copy=False))  # P - B with B = 0
+        self.Y: FloatArray = self.F / sqrt_degrees
+        self.constraint = _constraint(self.F)
         self._record(
             stage=1,
             outer=0,
             inner=0,
-            objective=float(_edge_energy(self.graph, Y).sum()),
-            orthogonality_error=self._orthogonality_error(Y),
+            objective=float(_edge_energy(self.graph, self.Y).sum()),
+            orthogonality_error=self._orthogonality_error(),
             change=None,
             pcg_iterations=0,
             pcg_capped=0,
@@ -234,30 +233,32 @@ class _Run:
 
         # Stage I: splitting orthogonality constraint, Algorithm 1.
         loop = self._loop(settings.r)
+        B = np.zeros_like(self.F)
         stop_1 = f"cap of {settings.soc_iterations} iterations"
         for outer in range(1, settings.soc_iterations + 1):
-            Y = self._split_bregman(loop, P - B, Y, outer)  # line 5
-            X = sqrt_degrees * Y + B
-            P = polar(X)  # line 6
-            B = X - P  # line 7
+            self._split_bregman(loop, outer)  # line 5
+            B += sqrt_degrees * self.Y
+            self.F = polar(B)  # line 6: P
+            B -= self.F  # line 7
+            self.F -= B  # P - B, the next target
             error = self.history[-1].orthogonality_error
             if error is not None and error <= settings.tol:
                 stop_1 = f"orthogonal after {outer} iterations"
                 break
-        del loop
+        del loop, B
 
         # Stage II: the constraint is relaxed, its target stays.
         stop_2 = f"cap of {settings.relaxed_iterations} iterations"
         if settings.relaxed_iterations:
-            Y = self._split_bregman(self._loop(settings.r_relaxed), P - B, Y, 0)
+            self._split_bregman(self._loop(settings.r_relaxed), outer=0)
             if self.history[-1].inner < settings.relaxed_iterations:
                 stop_2 = f"objective steady after {self.history[-1].inner} iterations"
         self._warn_of_capped_solves()
         return Embedding(
-            Y,
+            self.Y,
             tuple(self.history),
             f"stage 1: {stop_1}; stage 2: {stop_2}",
-            channel_energies(self.graph, Y),
+            channel_energies(self.graph, self.Y),
             settings,
         )
 
@@ -274,10 +275,10 @@ class _Run:
             threads=settings.threads,
         )
 
-    def _split_bregman(
-        self, loop: SplitBregmanLoop, F: FloatArray, Y: FloatArray, outer: int
-    ) -> FloatArray:
+    def _split_bregman(self, loop: SplitBregmanLoop, outer: int) -> None:
         """Run one inner loop (Algorithm 2) under its stopping rule; `outer` is 0 in Stage II.
+
+        Replaces Y, and lets go of F: on a large graph their memory counts.
 
         The rule needs the objective over all columns, which run apart for speed. So it looks
         at several iterations at once, and when it ought to have stopped before the last of
@@ -289,9 +290,9 @@ class _Run:
             if outer
             else (2, settings.r_relaxed, settings.relaxed_iterations)
         )
-        value = r / 2 * float(np.square(F, dtype=np.float64).sum())
+        value = r / 2 * float(np.trace(gram_matrix(self.F)))
         change, done, steady = np.inf, 0, False
-        loop.start(F, Y)
+        loop.start(self.F, self.Y)
         while done < cap and not steady:
             todo = 1 if change <= 100 * settings.tol else min(_UNCHECKED_ITERATIONS, cap - done)
             steps = loop.advance(todo)
@@ -302,23 +303,24 @@ class _Run:
                 overran = todo > stops[0] + 1
                 todo = int(stops[0]) + 1
                 if overran:
-                    loop.start(F, Y)
+                    loop.start(self.F, self.Y)
                     loop.advance(done + todo)
-            ends = steady or done + todo == cap
-            error = self._orthogonality_error(loop.solution()) if ends else None
+            if ends := steady or done + todo == cap:
+                del self.F, self.Y
+                self.Y = loop.solution()
             for k in range(todo):
+                last = ends and k == todo - 1
                 self._record(
                     stage=stage,
                     outer=outer,
                     inner=done + k + 1,
                     objective=float(values[k + 1]),
-                    orthogonality_error=error if k == todo - 1 else None,
+                    orthogonality_error=self._orthogonality_error() if last else None,
                     change=float(changes[k]),
                     pcg_iterations=int(steps.pcg_iterations[k].max()),
                     pcg_capped=int(steps.pcg_capped[k].sum()),
                 )
             value, change, done = float(values[todo]), float(changes[todo - 1]), done + todo
-        return loop.solution()
 
     def _record(self, **state: Any) -> None:
         now = time.perf_counter()
@@ -328,8 +330,8 @@ class _Run:
             self.on_iteration(self.history[-1])
             self.seconds_in_callbacks += time.perf_counter() - now
 
-    def _orthogonality_error(self, Y: FloatArray) -> float:
-        gram = gram_matrix(self.sqrt_degrees * Y)
+    def _orthogonality_error(self) -> float:
+        gram = gram_matrix(self.Y, self.sqrt_degrees)
         return float(((gram - self.constraint) ** 2).sum())
 
     def _warn_of_capped_solves(self) -> None:
@@ -344,11 +346,13 @@ class _Run:
             )
 
 
-def gram_matrix(X: FloatArray) -> NDArray[np.float64]:
-    """X^T X in double precision, (d, d), without a double copy of X."""
+def gram_matrix(X: FloatArray, row_scale: FloatArray | None = None) -> NDArray[np.float64]:
+    """X^T X, (d, d), in double precision but without a copy of X, whose rows may be scaled."""
     gram = np.zeros((X.shape[1], X.shape[1]))
     for begin in range(0, len(X), _GRAM_ROWS):
-        rows = X[begin : begin + _GRAM_ROWS].astype(np.float64, copy=False)
+        rows = X[begin : begin + _GRAM_ROWS].astype(np.float64)
+        if row_scale is not None:
+            rows *= row_scale[begin : begin + _GRAM_ROWS]
         gram += rows.T @ rows
     return gram
 

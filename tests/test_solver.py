@@ -129,7 +129,8 @@ def test_history_begins_with_the_start_and_ends_with_the_result(oracle):
     sqrt_degrees = np.sqrt(oracle.graph.degrees)[:, None]
     Y = result.Y.astype(float)
     gram = (sqrt_degrees * Y).T @ (sqrt_degrees * Y)
-    np.testing.assert_allclose(last.orthogonality_error, ((gram - np.eye(4)) ** 2).sum(), rtol=1e-4)
+    error = ((gram - np.eye(4)) ** 2).sum()
+    np.testing.assert_allclose(last.orthogonality_error, error, rtol=1e-4, atol=1e-11)
     seconds = [r.seconds for r in result.history]
     assert seconds == sorted(seconds)
     assert all(r.pcg_iterations >= 1 for r in result.history[1:])

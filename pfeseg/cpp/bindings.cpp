@@ -188,8 +188,10 @@ class SplitBregman {
                 lower_[lower_next[j]++] = {i, a, minus_l};
             }
         }
-        lower_end_.assign(lower_start.begin() + 1, lower_start.end());
-        upper_end_.assign(upper_start.begin() + 1, upper_start.end());
+        if (!links_) {
+            lower_end_.assign(lower_start.begin() + 1, lower_start.end());
+            upper_end_.assign(upper_start.begin() + 1, upper_start.end());
+        }
         system_ = {n,
                    rows_.data(),
                    lower_.data(),

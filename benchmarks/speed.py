@@ -1,0 +1,109 @@
+"""Measure speed and memory, as ratios within one run, beside their targets.
+
+Run it with ``make bench``; it takes a few minutes. The image is a part of
+sample_images/coffee.jpg of 481 x 321 pixels, the size of the BSDS images, and
+the settings are the paper preset's with d = 15.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import imageio.v3 as iio
+import numpy as np
+
+from pfeseg import Graph, Settings, build_pixel_graph, downsample, embed, gmm_initial_embedding
+from pfeseg.kernels import available_threads, variant
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+from reference import KroneckerForm  # noqa: E402
+
+PAPER = Settings.preset("paper")
+MEMORY_PROGRAM = """
+import resource, sys
+import imageio.v3 as iio, numpy as np
+from pfeseg import Settings, segment
+image = np.tile(iio.imread(sys.argv[1])[:400, :500], (3, 2, 1))[:1000]
+assert image.shape[:2] == (1000, 1000)
+segment(image, Settings(n_dims=15, downsample=1))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9)
+"""
+
+
+def best_of(repeats: int, action: Callable[[], object]) -> float:
+    """Return the shortest time of some runs, in seconds."""
+    times = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+def problem(factor: float) -> tuple[Graph, np.ndarray]:
+    """Return the graph and the start at one working resolution."""
+    image = iio.imread(ROOT / "sample_images" / "coffee.jpg")[:321, :481]
+    small = downsample(image, factor)
+    return build_pixel_graph(small), gmm_initial_embedding(small, 15)
+
+
+def report(what: str, figure: str, target: str) -> None:
+    """Print one row."""
+    print(f"{what:62} {figure:>12}   {target}", flush=True)
+
+
+def solver_ratios() -> None:
+    """Compare the PCG path with its rivals and with itself on more pixels."""
+    graph, Y0 = problem(4)
+    solver = PAPER.solver
+    pcg = best_of(5, lambda: embed(graph, Y0, solver))
+    one_thread = best_of(3, lambda: embed(graph, Y0, replace(solver, threads=1)))
+    direct = best_of(2, lambda: embed(graph, Y0, replace(solver, linear_solver="direct")))
+    report(
+        f"PCG, n = {graph.n_nodes}, rtol 1e-3, {available_threads()} threads", f"{pcg:.3f} s", ""
+    )
+    report("PCG, one thread", f"{one_thread:.3f} s", "")
+    report("direct (SuperLU, factorised once)", f"{direct:.2f} s", "")
+    report("direct / PCG", f"{direct / pcg:.1f}", "at least 6")
+
+    large, large_Y0 = problem(1)
+    large_pcg = best_of(2, lambda: embed(large, large_Y0, solver))
+    per_pixel = large_pcg / large.n_nodes / (pcg / graph.n_nodes)
+    report(f"PCG, n = {large.n_nodes}", f"{large_pcg:.2f} s", "")
+    report("time per pixel, large / small", f"{per_pixel:.2f}", "at most 1.6")
+
+    exact = embed(graph, Y0, replace(solver, linear_solver="direct")).Y
+    error = np.abs(embed(graph, Y0, solver).Y - exact).max() / np.abs(exact).max()
+    report("PCG's largest error, of the largest entry of Y", f"{error:.1e}", "")
+
+    kronecker = best_of(1, lambda: KroneckerForm(graph, 15, solver).embed(Y0))
+    report("Kronecker form, solved afresh each iteration", f"{kronecker:.1f} s", "")
+    report("Kronecker / PCG", f"{kronecker / pcg:.0f}", "at least 150")
+
+
+def memory() -> None:
+    """Measure the peak memory of a whole segmentation of a million pixels."""
+    command = [sys.executable, "-c", MEMORY_PROGRAM, str(ROOT / "sample_images" / "coffee.jpg")]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    report("peak memory, 1000 x 1000 pixels, d = 15", f"{float(run.stdout):.2f} GB", "at most 1.2")
+
+
+def start_up() -> None:
+    """Compare the help page with what its library alone needs."""
+    click = best_of(5, lambda: subprocess.run([sys.executable, "-c", "import click"], check=True))
+    page = [sys.executable, "-m", "pfeseg", "--help"]
+    ours = best_of(5, lambda: subprocess.run(page, stdout=subprocess.DEVNULL, check=True))
+    report("pfeseg --help / import click", f"{ours / click:.2f}", "at most 1.5")
+
+
+if __name__ == "__main__":
+    print(f"kernels: {variant()}; {available_threads()} processors")
+    start_up()
+    memory()
+    solver_ratios()
