@@ -1,4 +1,7 @@
-"""Files: reading images, writing results so that none is ever left half written."""
+"""Files that pfeseg writes, and reads again: label maps, reports and the results of stages.
+
+None is ever left half written.
+"""
 
 from __future__ import annotations
 
@@ -7,63 +10,24 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError
 
-MAX_LABELS_16_BIT = 1 << 16
+LabelsFormat = Literal["png", "tif", "npy"]
 
+FORMAT_VERSION = 1
 
-def read_image(path: Path) -> NDArray[Any]:
-    """Read an image as a (h, w) or (h, w, 3) array of uint8, uint16 or float."""
-    import imageio.v3 as iio
-
-    if not path.exists():
-        raise InvalidInputError(f"{path}: no such file")
-    try:
-        image = np.asarray(iio.imread(path, plugin="pillow", index=0, rotate=True))
-    except (OSError, ValueError, SyntaxError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InvalidInputError(f"{path}: not a readable image ({reason})") from error
-    if image.dtype == bool:
-        image = image.astype(np.uint8) * np.uint8(255)
-    if image.ndim == 3 and image.shape[2] in (2, 4):
-        image = _on_white(image)
-    return image
-
-
-def _on_white(image: NDArray[Any]) -> NDArray[Any]:
-    """Composite an image, whose last channel is its opacity, on white."""
-    top = np.iinfo(image.dtype).max if np.issubdtype(image.dtype, np.integer) else 1
-    opacity = image[..., -1:] / top
-    colours = image[..., :-1] * opacity + top * (1 - opacity)
-    return np.rint(colours).astype(image.dtype) if top > 1 else colours.astype(image.dtype)
-
-
-def write_png(path: Path, picture: NDArray[Any]) -> None:
-    """Write a picture of uint8 or uint16."""
-    import imageio.v3 as iio
-
-    with replacing(path) as temporary:
-        iio.imwrite(temporary, picture, extension=".png")
-
-
-def write_labels(path: Path, labels: NDArray[np.integer[Any]]) -> None:
-    """Write a label map as a 16-bit grey PNG."""
-    if labels.max() >= MAX_LABELS_16_BIT:
-        raise InvalidInputError(
-            f"{path}: {labels.max() + 1} labels do not fit a 16-bit PNG of {MAX_LABELS_16_BIT}"
-        )
-    write_png(path, labels.astype(np.uint16))
-
-
-def write_json(path: Path, value: Any) -> None:
-    """Write JSON text."""
-    with replacing(path) as temporary:
-        temporary.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
+STAGES = {
+    "image": "pfeseg downsample",
+    "graph": "pfeseg graph",
+    "init": "pfeseg init",
+    "embedding": "pfeseg embed",
+}
+"""Kinds of stage files, and the command that makes each."""
 
 
 @contextmanager
@@ -71,7 +35,125 @@ def replacing(path: Path) -> Iterator[Path]:
     """Offer a temporary path that becomes `path` if the block succeeds, and else vanishes."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
         temporary.replace(path)
+    except OSError as error:
+        raise InvalidInputError(f"{path}: cannot be written ({error.strerror or error})") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        if temporary.exists():
+            temporary.unlink()
+
+
+def write_png(path: Path, picture: NDArray[Any]) -> None:
+    """Write a picture of uint8 or uint16."""
+    import imageio.v3 as iio
+
+    with replacing(path) as temporary:
+        iio.imwrite(temporary, picture, extension=".png", plugin="pillow")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write text as UTF-8."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_labels(path: Path, labels: NDArray[np.integer[Any]]) -> None:
+    """Write a label map in the format that the ending of `path` names.
+
+    .png holds up to 65,536 labels in 16 bits, .tif and .npy any number in 32.
+    """
+    kind = labels_format(path)
+    if kind == "png":
+        if labels.max() > 65535:
+            raise InvalidInputError(
+                f"{path}: {labels.max() + 1} labels are more than a 16-bit PNG holds (65536); "
+                "write them as tif or npy"
+            )
+        write_png(path, labels.astype(np.uint16))
+    elif kind == "tif":
+        import tifffile
+
+        with replacing(path) as temporary:
+            tifffile.imwrite(temporary, labels.astype(np.uint32), compression="zlib")
+    else:
+        with replacing(path) as temporary, temporary.open("wb") as file:
+            np.save(file, labels.astype(np.int32))
+
+
+def read_labels(path: Path) -> NDArray[np.int64]:
+    """Read a label map that `write_labels`, or another program, wrote."""
+    kind = labels_format(path)
+    try:
+        if kind == "npy":
+            labels = np.load(path, allow_pickle=False)
+        elif kind == "tif":
+            import tifffile
+
+            labels = tifffile.imread(path)
+        else:
+            import imageio.v3 as iio
+
+            labels = iio.imread(path, plugin="pillow")
+    except FileNotFoundError as error:
+        raise InvalidInputError(f"{path}: no such file") from error
+    except (OSError, ValueError) as error:
+        raise InvalidInputError(f"{path}: not a label map that can be read") from error
+    if labels.ndim != 2 or not np.issubdtype(labels.dtype, np.integer):
+        raise InvalidInputError(
+            f"{path}: a label map holds one integer a pixel, but this is of shape "
+            f"{labels.shape} and {labels.dtype}"
+        )
+    if labels.size == 0 or labels.min() < 0:
+        raise InvalidInputError(f"{path}: a label map holds numbers from 0 on")
+    return np.asarray(labels, dtype=np.int64)
+
+
+def labels_format(path: Path) -> LabelsFormat:
+    """Tell the format of a label map from its name."""
+    formats: dict[str, LabelsFormat] = {
+        ".png": "png", ".tif": "tif", ".tiff": "tif", ".npy": "npy",
+    }  # fmt: skip
+    if path.suffix.lower() not in formats:
+        raise InvalidInputError(f"{path}: a label map must end in .png, .tif or .npy")
+    return formats[path.suffix.lower()]
+
+
+def write_stage(
+    path: Path, kind: str, settings: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> None:
+    """Write the result of a stage: its arrays, and the settings that made them."""
+    from pfeseg import __version__
+
+    header = {
+        "format_version": FORMAT_VERSION,
+        "kind": kind,
+        "pfeseg_version": __version__,
+        "settings": settings,
+    }
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        np.savez(file, pfeseg=np.array(json.dumps(header)), **arrays)  # type: ignore[arg-type]
+
+
+def read_stage(path: Path, kind: str | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Read what `write_stage` wrote: its header and its arrays, of one kind or any."""
+    wanted = f"a file made by '{STAGES[kind]}'" if kind else "a file made by pfeseg"
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            arrays = dict(stored)
+        header = json.loads(str(arrays.pop("pfeseg")))
+    except FileNotFoundError as error:
+        raise InvalidInputError(f"{path}: no such file") from error
+    except Exception as error:  # zip, header and array errors are all the same to the user
+        raise InvalidInputError(f"{path}: expected {wanted}; this is not one") from error
+    if header["format_version"] > FORMAT_VERSION:
+        raise InvalidInputError(
+            f"{path}: its format {header['format_version']} is newer than this pfeseg reads "
+            f"({FORMAT_VERSION}); upgrade pfeseg"
+        )
+    if kind and header["kind"] != kind:
+        raise InvalidInputError(
+            f"{path}: expected {wanted}, found one made by '{STAGES[header['kind']]}'"
+        )
+    return header, arrays

@@ -16,6 +16,9 @@ TINT = 0.45
 
 BOUNDARY = (1.0, 1.0, 1.0)
 
+TILE_GAP = 4
+"""White pixels between the tiles of a montage."""
+
 _GOLDEN_RATIO = (5**0.5 - 1) / 2
 
 
@@ -44,6 +47,38 @@ def draw_overlay(image: ArrayLike, labels: ArrayLike) -> NDArray[np.uint8]:
     picture = (1 - TINT) * rgb + TINT * colours[regions]
     picture[find_boundaries(regions)] = BOUNDARY
     return np.asarray(np.rint(picture * 255), dtype=np.uint8)
+
+
+def draw_boundaries(labels: ArrayLike) -> NDArray[np.uint8]:
+    """Draw the boundaries of a label map white on black, (h, w)."""
+    return find_boundaries(np.asarray(labels)).astype(np.uint8) * np.uint8(255)
+
+
+def draw_embedding(Y: ArrayLike, shape: tuple[int, int]) -> NDArray[np.uint8]:
+    """Draw each channel of an embedding as a grey tile, from its least to its greatest value.
+
+    Parameters
+    ----------
+    Y : (h * w, d) array
+    shape : (h, w)
+
+    Returns
+    -------
+    uint8 array
+        Tiles in rows, about as many down as across.
+    """
+    channels = np.asarray(Y, dtype=np.float64).T
+    low, high = channels.min(axis=1, keepdims=True), channels.max(axis=1, keepdims=True)
+    span = np.where(high > low, high - low, 1.0)
+    tiles = np.rint((channels - low) / span * 255).astype(np.uint8).reshape(-1, *shape)
+    across = int(np.ceil(np.sqrt(len(tiles) * shape[0] / shape[1])))
+    down = -(-len(tiles) // across)
+    height, width = shape[0] + TILE_GAP, shape[1] + TILE_GAP
+    sheet = np.full((down * height - TILE_GAP, across * width - TILE_GAP), 255, dtype=np.uint8)
+    for k, tile in enumerate(tiles):
+        y, x = k // across * height, k % across * width
+        sheet[y : y + shape[0], x : x + shape[1]] = tile
+    return sheet
 
 
 def find_boundaries(labels: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:

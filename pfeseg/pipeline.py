@@ -87,9 +87,10 @@ def segment(
     timings: dict[str, float] = {}
     with _timed(timings, "downsample"):
         full = as_rgb(image)
-        small = downsample(full, settings.downsample)
+        factor = settings.shrinking(full.shape)
+        small = downsample(full, factor)
     n_segments = settings.n_segments or settings.n_dims
-    _check_counts(settings.n_dims, n_segments, small.shape, settings.downsample)
+    _check_counts(settings.n_dims, n_segments, small.shape, factor)
     with _timed(timings, "graph"):
         graph = build_pixel_graph(small, settings.neighbours, settings.features, settings.sigma)
     with _timed(timings, "init"):

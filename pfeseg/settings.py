@@ -27,6 +27,8 @@ class Settings:
         Number k of k-means clusters; None takes k = d.
     downsample : float
         Factor by which each side is shrunk before the solve.
+    max_size : int or None
+        Shrink further where the longer side would still exceed this.
     neighbours, features, sigma
         Of the pixel graph, see `build_pixel_graph`.
     assignment : {"hard", "soft"}
@@ -39,6 +41,7 @@ class Settings:
     n_dims: int = 15
     n_segments: int | None = None
     downsample: float = 4
+    max_size: int | None = None
     neighbours: float = 4
     features: Features = "rgb"
     sigma: Literal["rms"] | float = "rms"
@@ -56,6 +59,8 @@ class Settings:
             raise InvalidInputError(
                 f"the downsampling factor must be at least 1, got {self.downsample!r}"
             )
+        if self.max_size is not None and self.max_size < 1:
+            raise InvalidInputError(f"max_size must be at least 1 pixel, got {self.max_size!r}")
         if not 0 <= self.seed < 2**32:
             raise InvalidInputError(f"the seed must lie between 0 and 2^32 - 1, got {self.seed!r}")
 
@@ -66,7 +71,19 @@ class Settings:
             raise InvalidInputError(
                 f"there is no preset {name!r}; the presets are: {', '.join(PRESETS)}"
             )
-        return dataclasses.replace(PRESETS[name], **changes)
+        return PRESETS[name].changed(**changes)
+
+    def changed(self, **changes: Any) -> Settings:
+        """Return these settings with some changed, those of the solver among them."""
+        names = {f.name for f in dataclasses.fields(SolverSettings)} & set(changes)
+        solver = dataclasses.replace(self.solver, **{name: changes.pop(name) for name in names})
+        return dataclasses.replace(self, **{"solver": solver, **changes})
+
+    def shrinking(self, shape: tuple[int, ...]) -> float:
+        """Return the factor by which an image of shape (h, w, ...) is shrunk."""
+        if self.max_size is None:
+            return self.downsample
+        return max(self.downsample, max(shape[:2]) / self.max_size)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain values."""

@@ -15,7 +15,17 @@ from pfeseg.errors import PfesegError
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
-COMMANDS = ("segment",)
+COMMANDS = {
+    "segment": "Cut images into their regions.",
+    "downsample": "Stage 1: shrink an image.",
+    "graph": "Stage 2: build the pixel graph.",
+    "init": "Stage 3: make the initial embedding.",
+    "embed": "Stage 4: solve for the embedding.",
+    "cluster": "Stage 5: cluster the embedding into a label map.",
+    "overlay": "Draw a label map over its image.",
+    "info": "Tell what a file holds, or what is installed.",
+}
+"""Commands and their short help, which must not need an import."""
 
 
 class Group(click.Group):
@@ -32,6 +42,11 @@ class Group(click.Group):
         command = getattr(import_module(f"pfeseg.cli.{name}"), name)
         assert isinstance(command, click.Command)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
     def main(
         self,

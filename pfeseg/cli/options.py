@@ -13,48 +13,157 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# The parameter names are those of the fields of Settings.
+
+def radius_or_neighbours(text: str) -> float:
+    """Read a number; whole ones stay whole: 4 means four neighbours, 4.0 a radius."""
+    try:
+        return int(text) if text.isdigit() else float(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is neither 4, 8 nor a radius such as 2.5") from None
+
+
+def rms_or_number(text: str) -> str | float:
+    """Read a number unless it is the word rms."""
+    try:
+        return "rms" if text == "rms" else float(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is neither 'rms' nor a number") from None
+
+
+def _option(group: str, *names: str, **attributes: Any) -> tuple[str, Callable[[F], F]]:
+    return group, click.option(*names, **attributes)
+
+
+# The parameter names are those of the fields of Settings and SolverSettings.
 _SETTINGS = [
-    click.option("-d", "--dims", "n_dims", type=click.IntRange(min=1), metavar="D",
-                 help="Dimension of the embedding.  [paper: 15]"),
-    click.option("-k", "--segments", "n_segments", type=click.IntRange(min=1), metavar="K",
-                 help="Number of k-means clusters.  [default: D]"),
-    click.option("--downsample", type=click.FloatRange(min=1), metavar="FACTOR",
-                 help="Shrink each side by this before the solve.  [paper: 4]"),
-    click.option("--seed", type=click.IntRange(0, 2**32 - 1), metavar="N",
-                 help="Seed of the mixture and of k-means.  [default: 0]"),
+    _option("downsample", "--downsample", type=click.FloatRange(min=1), metavar="FACTOR",
+            help="Shrink each side by this before the solve.  [paper: 4]"),
+    _option("downsample", "--max-size", type=click.IntRange(min=1), metavar="PIXELS",
+            help="Shrink further where the longer side would exceed this."),
+    _option("graph", "--neighbours", type=radius_or_neighbours, metavar="4|8|RADIUS",
+            help="Pixels that are joined: 4 or 8, or all within a radius such as 2.5.  [paper: 4]"),
+    _option("graph", "--features", type=click.Choice(["rgb", "lab"]),
+            help="Colour space of the edge weights.  [paper: rgb]"),
+    _option("graph", "--sigma", type=rms_or_number, metavar="rms|NUMBER",
+            help="Width of the edge weights; rms takes it from the image.  [paper: rms]"),
+    _option("init", "-d", "--dims", "n_dims", type=click.IntRange(min=1), metavar="D",
+            help="Dimension of the embedding.  [paper: 15]"),
+    _option("init", "--assignment", type=click.Choice(["hard", "soft"]),
+            help="Start from the likeliest mixture component or from all.  [paper: hard]"),
+    _option("embed", "--lam", type=float, metavar="NUMBER",
+            help="Weight of the split in split Bregman.  [paper: 10000]"),
+    _option("embed", "--r", type=float, metavar="NUMBER",
+            help="Weight of the fidelity in Stage I.  [paper: 100]"),
+    _option("embed", "--r-relaxed", type=float, metavar="NUMBER",
+            help="Weight of the fidelity in Stage II.  [paper: 10]"),
+    _option("embed", "--soc-iterations", type=int, metavar="N",
+            help="Cap of the outer loop of Stage I.  [paper: 10]"),
+    _option("embed", "--split-iterations", type=int, metavar="N",
+            help="Cap of the inner loop of Stage I.  [paper: 5]"),
+    _option("embed", "--relaxed-iterations", type=int, metavar="N",
+            help="Cap of Stage II.  [paper: 100]"),
+    _option("embed", "--tol", type=float, metavar="NUMBER",
+            help="Stop a loop at this relative change.  [paper: 2.2e-16]"),
+    _option("embed", "--linear-solver", type=click.Choice(["pcg", "direct"]),
+            help="Compiled conjugate gradient, or the exact reference.  [default: pcg]"),
+    _option("embed", "--pcg-rtol", type=float, metavar="NUMBER",
+            help="Relative residual at which PCG stops.  [default: 0.001]"),
+    _option("embed", "--precision", type=click.Choice(["single", "double"]),
+            help="Of the PCG path.  [default: single]"),
+    _option("embed", "--threads", type=click.IntRange(min=1), metavar="N",
+            help="Threads of the solver; never changes the result."
+                 "  [default: all, or 1 with --jobs]"),
+    _option("cluster", "-k", "--segments", "n_segments", type=click.IntRange(min=1), metavar="K",
+            help="Number of k-means clusters.  [default: D]"),
+    _option("init cluster", "--seed", type=click.IntRange(0, 2**32 - 1), metavar="N",
+            help="Seed of the mixture and of k-means.  [default: 0]"),
 ]  # fmt: skip
 
 
-def settings_options(command: F) -> F:
-    """Add the options that make up a `Settings`."""
-    for option in reversed(_SETTINGS):
-        command = option(command)
-    return click.option(
-        "--preset", default="paper", show_default=True, metavar="NAME",
-        help="Settings to start from; options change them.",
-    )(command)  # fmt: skip
+def settings_options(*stages: str) -> Callable[[F], F]:
+    """Add the options of some stages, or of all, and ``--preset`` and ``--config``."""
+
+    def add(command: F) -> F:
+        for group, option in reversed(_SETTINGS):
+            if not stages or set(group.split()) & set(stages):
+                command = option(command)
+        command = click.option(
+            "--config", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            metavar="FILE", help="Settings to start from: the report of an earlier run.",
+        )(command)  # fmt: skip
+        return click.option(
+            "--preset", metavar="NAME",
+            help="Settings to start from; options change them.  [default: paper]",
+        )(command)  # fmt: skip
+
+    return add
 
 
-def make_settings(preset: str, **changes: Any) -> Settings:
-    """Make settings of the values of `settings_options`; None keeps the preset's."""
+def make_settings(preset: str | None, config: Path | None, **changes: Any) -> Settings:
+    """Make settings of the values of `settings_options`; None changes nothing."""
+    from pfeseg.errors import InvalidInputError
+    from pfeseg.settings import Settings
+
+    if preset and config:
+        raise click.UsageError("give --preset or --config, not both")
+    try:
+        base = _read_config(config) if config else Settings.preset(preset or "paper")
+        return base.changed(**{name: v for name, v in changes.items() if v is not None})
+    except InvalidInputError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _read_config(path: Path) -> Settings:
+    import json
+
     from pfeseg.errors import InvalidInputError
     from pfeseg.settings import Settings
 
     try:
-        return Settings.preset(preset, **{k: v for k, v in changes.items() if v is not None})
+        values = json.loads(path.read_text(encoding="utf-8"))
+        return Settings.from_dict(values.get("settings", values))
     except InvalidInputError as error:
-        raise click.UsageError(str(error)) from error
+        raise InvalidInputError(f"{path}: {error}") from error
+    except (ValueError, AttributeError, TypeError, OSError) as error:
+        raise InvalidInputError(f"{path}: no settings in JSON ({error})") from error
 
 
 def output_folder_option(command: F) -> F:
     """Add ``-o DIR``."""
     return click.option(
-        "-o", "--output", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-        help="Folder for the results, made when missing.  [default: beside the input]",
+        "-o", "--output", type=click.Path(path_type=Path), metavar="DIR",
+        help="Folder for the results, made when missing; subfolders of the inputs are mirrored."
+             "  [default: beside the input]",
+    )(command)  # fmt: skip
+
+
+def output_file_option(command: F) -> F:
+    """Add ``-o FILE``, which a stage command needs."""
+    return click.option(
+        "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+        required=True, help="File to write.",
     )(command)  # fmt: skip
 
 
 def overwrite_option(command: F) -> F:
     """Add ``--overwrite``."""
     return click.option("--overwrite", is_flag=True, help="Replace results that exist.")(command)
+
+
+def reading_options(command: F) -> F:
+    """Add the options of reading an image file."""
+    command = click.option(
+        "--allow-huge", is_flag=True, help="Read images of more than 100 million pixels too.",
+    )(command)  # fmt: skip
+    return click.option(
+        "--page", type=click.IntRange(min=0), default=0, metavar="N",
+        help="Page or frame of a file that has several, counted from 0.  [default: 0]",
+    )(command)  # fmt: skip
+
+
+def check_new(path: Path, overwrite: bool) -> None:
+    """Refuse to replace a file unasked."""
+    from pfeseg.errors import InvalidInputError
+
+    if path.exists() and not overwrite:
+        raise InvalidInputError(f"{path} exists; use --overwrite to replace it")

@@ -1,8 +1,11 @@
-"""``pfeseg segment``: an image in, its label map and pictures out."""
+"""``pfeseg segment``: images in, their label maps and pictures out."""
 
 from __future__ import annotations
 
+import json
+import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,79 +15,273 @@ from pfeseg.cli.options import (
     make_settings,
     output_folder_option,
     overwrite_option,
+    reading_options,
     settings_options,
 )
+from pfeseg.cli.progress import image_bar, iteration_bar
 from pfeseg.errors import InvalidInputError
+from pfeseg.outputs import SAVEABLE
 
 if TYPE_CHECKING:
-    from pfeseg.pipeline import Segmentation
+    from pfeseg.batch import Task
+    from pfeseg.inputs import Input
     from pfeseg.settings import Settings
 
 
-@click.command(short_help="Cut an image into its regions.")
-@click.argument("image", type=click.Path(path_type=Path))
-@output_folder_option
-@overwrite_option
-@settings_options
-def segment(image: Path, output: Path | None, overwrite: bool, **options: Any) -> None:
-    r"""Cut IMAGE into its regions.
+def kinds_of_results(text: str) -> tuple[str, ...]:
+    """Read a comma-separated list of kinds of results."""
+    kinds = tuple(dict.fromkeys(text.split(",")))
+    unknown = [kind for kind in kinds if kind not in SAVEABLE]
+    if unknown:
+        raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(SAVEABLE)}")
+    return kinds
 
-    Writes STEM_labels.png (16-bit, a viewer shows it as black), STEM_overlay.png
-    (the regions in colour over the image) and STEM.json (settings, timings, how
-    the solver ended).
+
+@click.command()
+@click.argument("inputs", nargs=-1, metavar="INPUT...")
+@click.option(
+    "--files-from",
+    type=click.File("rb"),
+    metavar="LIST",
+    help="Read more inputs from a file, one a line or separated by NUL; - reads them"
+    " from standard input.",
+)
+@click.option("-r", "--recursive", is_flag=True, help="Look into the subfolders of folders too.")
+@output_folder_option
+@click.option(
+    "--template",
+    default="{stem}",
+    show_default=True,
+    help="Name of the results before their endings, from {stem}, {ext} and {parent}.",
+)
+@click.option(
+    "--save",
+    type=kinds_of_results,
+    default="labels,overlay",
+    show_default=True,
+    metavar="LIST",
+    help=f"What to write: {', '.join(SAVEABLE)}.",
+)
+@click.option(
+    "--labels-format",
+    type=click.Choice(["png", "tif", "npy"]),
+    default="png",
+    show_default=True,
+    help="Of the label map: 16-bit PNG, 32-bit TIFF or NumPy array.",
+)
+@overwrite_option
+@click.option(
+    "--skip-existing",
+    is_flag=True,
+    help="Leave out inputs whose results exist: continues a batch that was stopped.",
+)
+@click.option("--fail-fast", is_flag=True, help="Stop at the first input that fails.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    metavar="N",
+    help="Images to work on at a time.  [default: 1]",
+)
+@click.option("--shard", metavar="I/N", help="Work on the I-th of N equal parts of the inputs.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one line of JSON per image on standard output."
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
+@click.option("-v", "--verbose", is_flag=True, help="Print the time of every stage.")
+@reading_options
+@settings_options()
+def segment(
+    inputs: tuple[str, ...],
+    files_from: Any,
+    recursive: bool,
+    output: Path | None,
+    template: str,
+    save: tuple[str, ...],
+    labels_format: str,
+    overwrite: bool,
+    skip_existing: bool,
+    fail_fast: bool,
+    jobs: int,
+    shard: str | None,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+    page: int,
+    allow_huge: bool,
+    **options: Any,
+) -> int:  # fmt: skip
+    r"""Cut images into their regions.
+
+    INPUT is an image file, a folder, a quoted glob pattern or - for standard input.
+
+    For each image, writes STEM_labels.png (16-bit; a viewer shows it as black),
+    STEM_overlay.png (the regions in colour over the image) and STEM.json (settings,
+    timings, how the solver ended). Transparent images are composited on white. A bad
+    image is reported and does not stop the others.
 
     \b
-    Example:
+    Examples:
       pfeseg segment photo.jpg -d 15 -k 8
+      pfeseg segment photos/ -r -o results --jobs 4 --skip-existing
+      pfeseg segment photo.jpg --config photo.json -o again
+
+    Exit codes: 0 all done, 1 an input failed, 2 wrong usage, 130 interrupted.
     """
-    started = time.perf_counter()
+    if overwrite and skip_existing:
+        raise click.UsageError("give --overwrite or --skip-existing, not both")
     settings = make_settings(**options)
-    folder = output or image.parent
-    targets = {
-        "labels": folder / f"{image.stem}_labels.png",
-        "overlay": folder / f"{image.stem}_overlay.png",
-        "report": folder / f"{image.stem}.json",
-    }
-    existing = [path for path in targets.values() if path.exists()]
-    if existing and not overwrite:
-        raise InvalidInputError(f"{existing[0]} exists; use --overwrite to replace it")
-    result = segment_file(image, settings, targets)
-    click.echo(
-        f"{image}: {result.n_regions} regions in {time.perf_counter() - started:.1f} s -> "
-        + ", ".join(str(path) for path in targets.values()),
-        err=True,
-    )
+    names = [*inputs, *_listed(files_from)]
+    if not names:
+        raise click.UsageError("missing argument INPUT: a file, a folder, a pattern or -")
+    found = _find(names, recursive, shard)
+    tasks = _plan(found, settings, output, template, save, labels_format, page, allow_huge)
+    reporter = _Reporter(len(found), as_json, quiet, verbose)
+    if skip_existing:
+        tasks, finished = _without_finished(tasks)
+        reporter.skipped = finished
+    elif not overwrite:
+        _refuse_existing(tasks)
+    for item in found:
+        if item.problem and reporter.wants_more(fail_fast):
+            reporter.add({"input": str(item.path), "status": "failed", "error": item.problem})
+    if reporter.wants_more(fail_fast):
+        for row in _run(tasks, jobs, reporter):
+            reporter.add(row)
+            if not reporter.wants_more(fail_fast):
+                break
+    return reporter.finish()
 
 
-def segment_file(image: Path, settings: Settings, targets: dict[str, Path]) -> Segmentation:
-    """Segment one file and write its results."""
-    from pfeseg import __version__
-    from pfeseg.files import read_image, write_json, write_labels, write_png
-    from pfeseg.pictures import draw_overlay
-    from pfeseg.pipeline import segment as segment_image
+def _listed(files_from: Any) -> list[str]:
+    from pfeseg.inputs import read_name_list
 
-    pixels = read_image(image)
-    with progress_bar(settings, image.name) as bar:
-        try:
-            result = segment_image(pixels, settings, lambda _: bar.update())
-        except InvalidInputError as error:
-            raise InvalidInputError(f"{image}: {error}") from error
-    report = {"input": str(image), "pfeseg_version": __version__, **result.report()}
+    return read_name_list(files_from.read()) if files_from else []
+
+
+def _find(names: list[str], recursive: bool, shard: str | None) -> list[Input]:
+    from pfeseg.inputs import expand_inputs, parse_shard, take_shard
+
     try:
-        for path in targets.values():
-            path.parent.mkdir(parents=True, exist_ok=True)
-        write_labels(targets["labels"], result.labels)
-        write_png(targets["overlay"], draw_overlay(pixels, result.labels))
-        write_json(targets["report"], report)
-    except OSError as error:
-        raise InvalidInputError(f"{error.filename}: cannot write ({error.strerror})") from error
-    return result
+        part = parse_shard(shard) if shard else (1, 1)
+    except InvalidInputError as error:
+        raise click.UsageError(str(error)) from error
+    return take_shard(expand_inputs(names, recursive), part)
 
 
-def progress_bar(settings: Settings, title: str) -> Any:
-    """Make a bar that counts solver iterations; it shows on a terminal only."""
-    from tqdm import tqdm
+def _plan(
+    found: list[Input], settings: Settings, output: Path | None, template: str,
+    save: tuple[str, ...], labels_format: str, page: int, allow_huge: bool,
+) -> list[Task]:  # fmt: skip
+    """Decide where every result goes; what cannot work is refused before any work."""
+    from pfeseg.batch import Task
+    from pfeseg.inputs import STANDARD_INPUT
+    from pfeseg.outputs import check_plan, check_template, result_paths
 
-    solver = settings.solver
-    most = solver.soc_iterations * solver.split_iterations + solver.relaxed_iterations
-    return tqdm(desc=title, total=most + 1, unit="it", leave=False, disable=None)
+    try:
+        check_template(template)
+        plan = {
+            item.path: result_paths(
+                item.path,
+                output / item.subfolder if output else item.path.parent,
+                save,
+                template=template,
+                labels_format=labels_format,
+            )
+            for item in found
+            if not item.problem
+        }
+        check_plan(plan)
+    except InvalidInputError as error:
+        raise click.UsageError(str(error)) from error
+    content = sys.stdin.buffer.read() if STANDARD_INPUT in plan else None
+    return [
+        Task(
+            source,
+            results,
+            settings,
+            content=content if source == STANDARD_INPUT else None,
+            page=page,
+            allow_huge=allow_huge,
+        )
+        for source, results in plan.items()
+    ]
+
+
+def _without_finished(tasks: list[Task]) -> tuple[list[Task], int]:
+    left = [task for task in tasks if not all(path.exists() for path in task.results.values())]
+    return left, len(tasks) - len(left)
+
+
+def _refuse_existing(tasks: list[Task]) -> None:
+    existing = [path for task in tasks for path in task.results.values() if path.exists()]
+    if existing:
+        others = f" (and {len(existing) - 1} more results)" if len(existing) > 1 else ""
+        raise InvalidInputError(
+            f"{existing[0]} exists{others}; use --overwrite to replace or --skip-existing to "
+            "leave out what is done"
+        )
+
+
+def _run(tasks: list[Task], jobs: int, reporter: _Reporter) -> Iterator[dict[str, Any]]:
+    """Run the tasks under one progress bar: of iterations for one image, else of images."""
+    from pfeseg.batch import run_batch, run_task
+
+    if len(tasks) == 1:
+        with iteration_bar(tasks[0].settings, tasks[0].source.name, reporter.quiet) as bar:
+            row = run_task(tasks[0], lambda _: bar.update())
+        yield row
+        return
+    rows = run_batch(tasks, jobs) if jobs > 1 else map(run_task, tasks)
+    with image_bar(len(tasks), reporter.quiet) as bar:
+        for row in rows:
+            bar.update()
+            with bar.external_write_mode(file=sys.stderr):
+                yield row
+
+
+class _Reporter:
+    """Prints what happened to each image, and owns the exit code."""
+
+    def __init__(self, total: int, as_json: bool, quiet: bool, verbose: bool) -> None:
+        self.total, self.as_json, self.quiet, self.verbose = total, as_json, quiet, verbose
+        self.done = self.skipped = 0
+        self.failures: list[str] = []
+        self.started = time.perf_counter()
+
+    def add(self, row: dict[str, Any]) -> None:
+        if self.as_json:
+            click.echo(json.dumps(row))
+        if row["status"] == "failed":
+            self.failures.append(row["error"])
+            click.echo(f"Error: {row['error']}", err=True)
+            return
+        self.done += 1
+        if not self.quiet:
+            written = ", ".join(row["results"].values())
+            line = (
+                f"{row['input']}: {row['regions']} regions in {row['seconds']:.1f} s -> {written}"
+            )
+            click.echo(line, err=True)
+            if self.verbose:
+                stages = (f"{stage} {seconds:.3f} s" for stage, seconds in row["timings"].items())
+                click.echo("  " + ", ".join(stages), err=True)
+
+    def wants_more(self, fail_fast: bool) -> bool:
+        return not (fail_fast and self.failures)
+
+    def finish(self) -> int:
+        if self.total > 1 and not self.quiet:
+            counts = [f"{self.done} done", f"{len(self.failures)} failed"]
+            if self.skipped:
+                counts.append(f"{self.skipped} skipped")
+            left = self.total - self.done - len(self.failures) - self.skipped
+            if left:
+                counts.append(f"{left} not tried")
+            seconds = time.perf_counter() - self.started
+            click.echo(f"{self.total} images: {', '.join(counts)} in {seconds:.1f} s", err=True)
+            if self.failures:
+                click.echo("failures:", err=True)
+                for failure in self.failures:
+                    click.echo(f"  {failure}", err=True)
+        return 1 if self.failures else 0

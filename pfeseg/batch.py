@@ -1,0 +1,133 @@
+"""Many images: one task an image, the same function alone or side by side in processes."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from pfeseg import __version__, exports, pictures
+from pfeseg.errors import PfesegError
+from pfeseg.files import write_labels, write_png, write_text
+from pfeseg.pipeline import Segmentation, segment
+from pfeseg.reading import read_image
+from pfeseg.settings import Settings
+from pfeseg.solver import OnIteration
+
+
+@dataclass(frozen=True)
+class Task:
+    """One image to segment.
+
+    Attributes
+    ----------
+    source : Path
+    results : dict
+        Path of each kind of result, the report last; see `pfeseg.outputs`.
+    settings : Settings
+    content : bytes or None
+        The image, where it does not come from the file `source`.
+    page : int
+    allow_huge : bool
+    """
+
+    source: Path
+    results: dict[str, Path]
+    settings: Settings
+    content: bytes | None = None
+    page: int = 0
+    allow_huge: bool = False
+
+
+def run_task(
+    task: Task, on_iteration: OnIteration | None = None, threads: int | None = None
+) -> dict[str, Any]:
+    """Segment one image and write its results.
+
+    Never raises: a failure comes back as a row that says why. `threads` is for
+    the solver where the settings leave their number open.
+    """
+    started = time.perf_counter()
+    row: dict[str, Any] = {"input": str(task.source)}
+    try:
+        name = "standard input" if task.content is not None else str(task.source)
+        image = read_image(
+            task.source if task.content is None else task.content,
+            page=task.page,
+            allow_huge=task.allow_huge,
+            name=name,
+        )
+        try:
+            chosen = task.settings.changed(threads=task.settings.solver.threads or threads)
+            result = replace(segment(image, chosen, on_iteration), settings=task.settings)
+        except PfesegError as error:
+            raise type(error)(f"{name}: {error}") from error
+        _write(task, image, result)
+    except PfesegError as error:
+        row |= {"status": "failed", "error": str(error)}
+    except MemoryError:
+        row |= {"status": "failed", "error": f"{task.source}: not enough memory; downsample more"}
+    except Exception as error:
+        # A fault of ours in one image must not cost the others.
+        row |= {
+            "status": "failed",
+            "error": f"{task.source}: internal error, please report it "
+            f"({type(error).__name__}: {error})",
+        }
+    else:
+        row |= {
+            "status": "done",
+            "regions": result.n_regions,
+            "results": {kind: str(path) for kind, path in task.results.items()},
+            "timings": result.report()["timings"],
+        }
+    row["seconds"] = round(time.perf_counter() - started, 3)
+    return row
+
+
+def _write(task: Task, image: NDArray[Any], result: Segmentation) -> None:
+    labels = result.labels
+    for kind, path in task.results.items():
+        match kind:
+            case "labels":
+                write_labels(path, labels)
+            case "overlay":
+                write_png(path, pictures.draw_overlay(image, labels))
+            case "boundaries":
+                write_png(path, pictures.draw_boundaries(labels))
+            case "embedding":
+                shape = result.small_labels.shape
+                write_png(path, pictures.draw_embedding(result.embedding.Y, (shape[0], shape[1])))
+            case "regions":
+                write_text(path, exports.regions_csv(image, labels))
+            case "coco":
+                write_text(path, exports.coco_json(image, labels, task.source.name))
+            case "geojson":
+                write_text(path, exports.geojson(labels))
+            case "report":
+                write_text(path, report_text(task, result))
+
+
+def report_text(task: Task, result: Segmentation) -> str:
+    """Return the sidecar report as JSON text."""
+    report = {"input": str(task.source), "pfeseg_version": __version__, **result.report()}
+    return json.dumps(report, indent=2) + "\n"
+
+
+def run_batch(tasks: Sequence[Task], jobs: int) -> Iterator[dict[str, Any]]:
+    """Run tasks in `jobs` processes and yield their rows as they are done.
+
+    Each process computes with one thread unless the settings say otherwise; the
+    results do not depend on that.
+    """
+    from joblib import Parallel, delayed, parallel_config
+
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(
+            delayed(run_task)(task, threads=1) for task in tasks
+        )

@@ -1,0 +1,33 @@
+"""``pfeseg cluster``: the last stage of the computation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pfeseg.cli.options import (
+    check_new,
+    make_settings,
+    output_file_option,
+    overwrite_option,
+    settings_options,
+)
+
+
+@click.command()
+@click.argument("embedding_file", metavar="EMBEDDING.npz", type=click.Path(path_type=Path))
+@output_file_option
+@overwrite_option
+@settings_options("cluster")
+def cluster(embedding_file: Path, output: Path, overwrite: bool, **options: Any) -> None:
+    """Cluster EMBEDDING.npz, made by 'embed', into a label map: .png, .tif or .npy."""
+    settings = make_settings(**options)
+    check_new(output, overwrite)
+    from pfeseg.files import labels_format
+    from pfeseg.stages import cluster_stage
+
+    labels_format(output)
+    labels = cluster_stage(embedding_file, output, settings)
+    click.echo(f"{output}: label map of {labels.max() + 1} regions", err=True)

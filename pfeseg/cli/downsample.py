@@ -1,0 +1,36 @@
+"""``pfeseg downsample``: the first stage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pfeseg.cli.options import (
+    check_new,
+    make_settings,
+    output_file_option,
+    overwrite_option,
+    reading_options,
+    settings_options,
+)
+
+
+@click.command()
+@click.argument("image", type=click.Path(path_type=Path))
+@output_file_option
+@overwrite_option
+@reading_options
+@settings_options("downsample")
+def downsample(
+    image: Path, output: Path, overwrite: bool, page: int, allow_huge: bool, **options: Any
+) -> None:
+    """Shrink IMAGE to the size at which it is solved, as a file for 'graph' and 'init'."""
+    settings = make_settings(**options)
+    check_new(output, overwrite)
+    from pfeseg.reading import read_image
+    from pfeseg.stages import downsample_stage
+
+    small = downsample_stage(read_image(image, page=page, allow_huge=allow_huge), output, settings)
+    click.echo(f"{output}: image of {small.shape[1]} x {small.shape[0]} pixels", err=True)

@@ -1,0 +1,36 @@
+"""``pfeseg embed``: the fourth stage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pfeseg.cli.options import (
+    check_new,
+    make_settings,
+    output_file_option,
+    overwrite_option,
+    settings_options,
+)
+from pfeseg.cli.progress import iteration_bar
+
+
+@click.command()
+@click.argument("graph_file", metavar="GRAPH.npz", type=click.Path(path_type=Path))
+@click.argument("init_file", metavar="INIT.npz", type=click.Path(path_type=Path))
+@output_file_option
+@overwrite_option
+@settings_options("embed")
+def embed(graph_file: Path, init_file: Path, output: Path, overwrite: bool, **options: Any) -> None:
+    """Solve for the embedding of GRAPH.npz, made by 'graph', from INIT.npz, made by 'init'."""
+    settings = make_settings(**options)
+    check_new(output, overwrite)
+    from pfeseg.stages import embed_stage
+
+    with iteration_bar(settings, graph_file.name) as bar:
+        result = embed_stage(graph_file, init_file, output, settings, lambda _: bar.update())
+    click.echo(
+        f"{output}: embedding of {result.Y.shape[1]} dimensions ({result.stop_reason})", err=True
+    )

@@ -1,0 +1,31 @@
+"""``pfeseg graph``: the second stage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pfeseg.cli.options import (
+    check_new,
+    make_settings,
+    output_file_option,
+    overwrite_option,
+    settings_options,
+)
+
+
+@click.command()
+@click.argument("image_file", metavar="IMAGE.npz", type=click.Path(path_type=Path))
+@output_file_option
+@overwrite_option
+@settings_options("graph")
+def graph(image_file: Path, output: Path, overwrite: bool, **options: Any) -> None:
+    """Build the pixel graph of IMAGE.npz, made by 'downsample'."""
+    settings = make_settings(**options)
+    check_new(output, overwrite)
+    from pfeseg.stages import graph_stage
+
+    built = graph_stage(image_file, output, settings)
+    click.echo(f"{output}: graph of {built.n_nodes} nodes and {built.n_edges} edges", err=True)

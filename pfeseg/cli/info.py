@@ -1,0 +1,83 @@
+"""``pfeseg info``: what a file holds, or what this installation is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pfeseg.errors import InvalidInputError
+
+LIBRARIES = ("numpy", "scipy", "scikit-image", "scikit-learn", "imageio", "pillow", "joblib")
+
+
+@click.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def info(file: Path | None, as_json: bool) -> None:
+    """Tell what FILE holds: a stage file, a label map or a report.
+
+    Without FILE, tell the version, the compiled kernels in use, the number of
+    threads and the versions of the libraries.
+    """
+    facts = _describe(file) if file else _installation()
+    if as_json:
+        click.echo(json.dumps(facts))
+        return
+    _print(facts, "")
+
+
+def _print(facts: dict[str, Any], indent: str) -> None:
+    for name, value in facts.items():
+        if isinstance(value, dict):
+            click.echo(f"{indent}{name}:")
+            _print(value, indent + "  ")
+        else:
+            click.echo(f"{indent}{name}: {value}")
+
+
+def _installation() -> dict[str, Any]:
+    import platform
+    from importlib.metadata import version
+
+    from pfeseg import __version__
+    from pfeseg.kernels import available_threads, variant
+
+    return {
+        "pfeseg": __version__,
+        "kernels": variant(),
+        "threads": available_threads(),
+        "python": platform.python_version(),
+        **{name: version(name) for name in LIBRARIES},
+    }
+
+
+def _describe(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        raise InvalidInputError(f"{path}: no such file")
+    match path.suffix.lower():
+        case ".npz":
+            from pfeseg.stages import describe_stage
+
+            return describe_stage(path)
+        case ".png" | ".tif" | ".tiff" | ".npy":
+            from pfeseg.files import read_labels
+
+            labels = read_labels(path)
+            size = f"{labels.shape[1]} x {labels.shape[0]}"
+            return {"kind": "labels", "image_size": size, "regions": int(labels.max()) + 1}
+        case ".json":
+            return {"kind": "report", **_read_report(path)}
+    raise InvalidInputError(f"{path}: expected a stage file, a label map or a report of pfeseg")
+
+
+def _read_report(path: Path) -> dict[str, Any]:
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError) as error:
+        raise InvalidInputError(f"{path}: not JSON that can be read") from error
+    if not isinstance(report, dict) or "pfeseg_version" not in report:
+        raise InvalidInputError(f"{path}: not a report of pfeseg")
+    return report

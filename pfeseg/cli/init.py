@@ -1,0 +1,31 @@
+"""``pfeseg init``: the third stage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pfeseg.cli.options import (
+    check_new,
+    make_settings,
+    output_file_option,
+    overwrite_option,
+    settings_options,
+)
+
+
+@click.command()
+@click.argument("image_file", metavar="IMAGE.npz", type=click.Path(path_type=Path))
+@output_file_option
+@overwrite_option
+@settings_options("init")
+def init(image_file: Path, output: Path, overwrite: bool, **options: Any) -> None:
+    """Make the initial embedding of IMAGE.npz, made by 'downsample'."""
+    settings = make_settings(**options)
+    check_new(output, overwrite)
+    from pfeseg.stages import init_stage
+
+    Y0 = init_stage(image_file, output, settings)
+    click.echo(f"{output}: initial embedding of {Y0.shape[1]} dimensions", err=True)

@@ -1,0 +1,82 @@
+"""Where results go: one name for each kind of result, and no surprise in a batch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from pfeseg.errors import InvalidInputError
+
+SUFFIXES = {
+    "labels": "_labels.{labels_format}",
+    "overlay": "_overlay.png",
+    "boundaries": "_boundaries.png",
+    "embedding": "_embedding.png",
+    "regions": "_regions.csv",
+    "coco": "_coco.json",
+    "geojson": "_regions.geojson",
+    "report": ".json",
+}
+"""Kinds of results and how their names end; the report is always written, and last."""
+
+SAVEABLE = tuple(kind for kind in SUFFIXES if kind != "report")
+
+TEMPLATE_FIELDS = ("stem", "ext", "parent")
+
+
+def check_template(template: str) -> None:
+    """Refuse a template that cannot name files."""
+    try:
+        name = template.format(**dict.fromkeys(TEMPLATE_FIELDS, "x"))
+    except (KeyError, IndexError, ValueError) as error:
+        fields = ", ".join(f"{{{field}}}" for field in TEMPLATE_FIELDS)
+        raise InvalidInputError(
+            f"the template {template!r} is not understood; its fields are {fields}"
+        ) from error
+    if not name or Path(name).is_absolute() or ".." in Path(name).parts:
+        raise InvalidInputError(f"the template {template!r} must name a file below the folder")
+
+
+def result_paths(
+    source: Path, folder: Path, kinds: Iterable[str], *, template: str, labels_format: str
+) -> dict[str, Path]:
+    """Name the results of one input, the report last."""
+    stem = "stdin" if str(source) == "-" else source.stem
+    base = template.format(stem=stem, ext=source.suffix[1:], parent=source.resolve().parent.name)
+    return {
+        kind: folder / (base + SUFFIXES[kind].format(labels_format=labels_format))
+        for kind in (*kinds, "report")
+    }
+
+
+def check_plan(plan: Mapping[Path, Mapping[str, Path]]) -> None:
+    """Refuse, before any work, two inputs with one output, and folders that cannot be written.
+
+    `plan` maps each input to its results.
+    """
+    taken: dict[Path, Path] = {}
+    inputs = {source.resolve() for source in plan}
+    for source, results in plan.items():
+        for path in results.values():
+            key = Path(os.path.abspath(path))  # noqa: PTH100 - results may not exist to resolve
+            if key in taken:
+                raise InvalidInputError(
+                    f"{taken[key]} and {source} would both write {path}; "
+                    "tell them apart with --template, for instance '{stem}_{ext}'"
+                )
+            if key in inputs:
+                raise InvalidInputError(f"{path} is an input and would be written over")
+            taken[key] = source
+    for folder in {path.parent for results in plan.values() for path in results.values()}:
+        _check_writable(folder)
+
+
+def _check_writable(folder: Path) -> None:
+    existing = folder
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    if not existing.is_dir():
+        raise InvalidInputError(f"{folder}: cannot be made, as {existing} is a file")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise InvalidInputError(f"{folder}: no permission to write in {existing}")

@@ -1,0 +1,126 @@
+"""The stages of a segmentation one by one, with a file between each two.
+
+Chained, they give the labels of `pfeseg.pipeline.segment` to the byte. Every
+file carries the settings of all stages before it, and the sizes of the image.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pfeseg.cluster import cluster_embedding
+from pfeseg.errors import InvalidInputError
+from pfeseg.files import read_stage, write_labels, write_stage
+from pfeseg.graph import Graph, build_pixel_graph
+from pfeseg.image import as_rgb, downsample, enlarge_labels
+from pfeseg.initial import gmm_initial_embedding
+from pfeseg.settings import Settings
+from pfeseg.solver import Embedding, OnIteration, embed
+
+
+def downsample_stage(image: NDArray[Any], output: Path, settings: Settings) -> NDArray[Any]:
+    """Shrink an image; returns the small one."""
+    full = as_rgb(image)
+    small = downsample(full, settings.shrinking(full.shape))
+    used = _chosen(settings, "downsample", "max_size")
+    sizes = {"size": np.array(small.shape[:2]), "full_size": np.array(full.shape[:2])}
+    write_stage(output, "image", used, {"image": small, **sizes})
+    return small
+
+
+def graph_stage(image_file: Path, output: Path, settings: Settings) -> Graph:
+    """Build the pixel graph of a downsampled image."""
+    header, arrays = read_stage(image_file, "image")
+    graph = build_pixel_graph(
+        arrays["image"], settings.neighbours, settings.features, settings.sigma
+    )
+    used = header["settings"] | _chosen(settings, "neighbours", "features", "sigma")
+    content = {"n_nodes": np.array(graph.n_nodes), "edges": graph.edges, "weights": graph.weights}
+    write_stage(output, "graph", used, content | _sizes(arrays))
+    return graph
+
+
+def init_stage(image_file: Path, output: Path, settings: Settings) -> NDArray[np.float32]:
+    """Make the initial embedding of a downsampled image."""
+    header, arrays = read_stage(image_file, "image")
+    Y0 = gmm_initial_embedding(arrays["image"], settings.n_dims, settings.assignment, settings.seed)
+    used = header["settings"] | _chosen(settings, "n_dims", "assignment", "seed")
+    write_stage(output, "init", used, {"Y0": Y0} | _sizes(arrays))
+    return Y0
+
+
+def embed_stage(
+    graph_file: Path,
+    init_file: Path,
+    output: Path,
+    settings: Settings,
+    on_iteration: OnIteration | None = None,
+) -> Embedding:
+    """Solve for the embedding of a graph from its start."""
+    header, arrays = read_stage(graph_file, "graph")
+    start_header, start = read_stage(init_file, "init")
+    if (arrays["size"] != start["size"]).any():
+        raise InvalidInputError(
+            f"{graph_file} and {init_file} belong to images of different sizes, "
+            f"{_times(arrays['size'])} and {_times(start['size'])}"
+        )
+    graph = Graph.from_edges(int(arrays["n_nodes"]), arrays["edges"], arrays["weights"])
+    result = embed(graph, start["Y0"], settings.solver, on_iteration)
+    used = header["settings"] | start_header["settings"] | {"solver": asdict(settings.solver)}
+    content = {
+        "Y": result.Y,
+        "channel_energies": result.channel_energies,
+        "stop_reason": np.array(result.stop_reason),
+        "objective": np.array([record.objective for record in result.history]),
+        "seconds": np.array([record.seconds for record in result.history]),
+    }
+    write_stage(output, "embedding", used, content | _sizes(arrays))
+    return result
+
+
+def cluster_stage(embedding_file: Path, output: Path, settings: Settings) -> NDArray[np.int32]:
+    """Cluster an embedding and write the label map at the size of the image."""
+    _, arrays = read_stage(embedding_file, "embedding")
+    Y = arrays["Y"]
+    flat = cluster_embedding(Y, settings.n_segments or Y.shape[1], settings.seed)
+    height, width = (int(side) for side in arrays["full_size"])
+    labels = enlarge_labels(flat.reshape(arrays["size"]), (height, width))
+    write_labels(output, labels)
+    return labels
+
+
+def describe_stage(path: Path) -> dict[str, Any]:
+    """Tell what a stage file holds."""
+    header, arrays = read_stage(path)
+    held = {
+        name: str(array) if array.ndim == 0 else f"{_times(array.shape)} {array.dtype}"
+        for name, array in arrays.items()
+        if name not in ("size", "full_size")
+    }
+    return {
+        "kind": header["kind"],
+        "format_version": header["format_version"],
+        "pfeseg_version": header["pfeseg_version"],
+        "image_size": _times(arrays["full_size"][::-1]),
+        "solved_size": _times(arrays["size"][::-1]),
+        **held,
+        "settings": header["settings"],
+    }
+
+
+def _chosen(settings: Settings, *names: str) -> dict[str, Any]:
+    values = settings.to_dict()
+    return {name: values[name] for name in names}
+
+
+def _sizes(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return {"size": arrays["size"], "full_size": arrays["full_size"]}
+
+
+def _times(sides: Any) -> str:
+    return " x ".join(str(int(side)) for side in sides)
