@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SAMPLES := astronaut.jpg chelsea.jpg coffee.jpg rocket.jpg scene.png
 
-.PHONY: help install lint type test bench demo sanitize clean
+.PHONY: help install lint type test bench demo docs sanitize clean
 
 help: ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-10s %s\n", $$1, $$2}'
@@ -29,9 +29,11 @@ bench: .venv/installed ## Measure speed and memory against named rivals; takes a
 	$(BIN)/python benchmarks/speed.py
 
 demo: .venv/installed ## Segment the sample images into demo/
-	@for image in $(SAMPLES); do \
-		$(BIN)/pfeseg segment sample_images/$$image -o demo --overwrite || exit 1; done
+	$(BIN)/pfeseg segment $(addprefix sample_images/,$(SAMPLES)) -o demo --overwrite
 	@echo "Pictures to look at:"; ls demo/*_overlay.png
+
+docs: .venv/installed ## Rewrite docs/commands.md from the help pages
+	$(BIN)/python docs/make_commands.py
 
 sanitize: ## Run the kernels' tests under AddressSanitizer and UBSanitizer
 	test -x build/sanitize/bin/python || $(PYTHON) -m venv build/sanitize

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -128,6 +129,13 @@ def run_batch(tasks: Sequence[Task], jobs: int) -> Iterator[dict[str, Any]]:
     from joblib import Parallel, delayed, parallel_config
 
     with parallel_config(backend="loky", inner_max_num_threads=1):
-        yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(
+        rows = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(
             delayed(run_task)(task, threads=1) for task in tasks
         )
+    try:
+        for row in rows:  # noqa: UP028 - "yield from" would close `rows` with a warning
+            yield row
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            rows.close()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.errors import InvalidInputError
+from pfeseg.kmeans import assign, kmeans
 
 N_STARTS = 10
 """Runs of k-means from different centres; the best is kept."""
@@ -50,8 +50,15 @@ def cluster_embedding(Y: ArrayLike, n_segments: int, seed: int = 0) -> NDArray[n
             f"got {n_segments}"
         )
     scale = float(np.sqrt(np.square(rows, dtype=np.float64).sum(axis=1).mean())) or 1.0
+    rows = rows / np.float32(scale)
+    rng = np.random.default_rng(seed)
     with threadpool_limits(1):  # more threads may change the bytes
-        labels, centres = _kmeans(rows / np.float32(scale), n_segments, seed)
+        if len(rows) > MAX_FIT_ROWS:
+            sample = rng.choice(len(rows), MAX_FIT_ROWS, replace=False)
+            _, centres = kmeans(rows[np.sort(sample)], n_segments, rng, N_STARTS)
+            labels, _ = assign(rows, centres)
+        else:
+            labels, centres = kmeans(rows, n_segments, rng, N_STARTS)
     return consecutive(_merge_equal(centres)[labels])
 
 
@@ -63,30 +70,13 @@ def consecutive(labels: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
     return rank[inverse].reshape(labels.shape)
 
 
-def _kmeans(
-    rows: NDArray[np.float32], n_clusters: int, seed: int
-) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    from sklearn.cluster import KMeans
-    from sklearn.exceptions import ConvergenceWarning
-
-    sample = rows
-    if len(rows) > MAX_FIT_ROWS:
-        chosen = np.random.default_rng(seed).choice(len(rows), MAX_FIT_ROWS, replace=False)
-        sample = rows[np.sort(chosen)]
-    kmeans = KMeans(n_clusters, n_init=N_STARTS, random_state=seed)
-    with warnings.catch_warnings():
-        # Fewer distinct rows than clusters is a case of its own, and handled.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        kmeans.fit(sample)
-    labels = kmeans.labels_ if sample is rows else kmeans.predict(rows)
-    return labels, kmeans.cluster_centers_
-
-
-def _merge_equal(centres: NDArray[np.float32]) -> NDArray[np.int32]:
+def _merge_equal(centres: NDArray[np.floating[Any]]) -> NDArray[np.int32]:
     """Give each centre the number of its group of equal centres."""
     from scipy.sparse.csgraph import connected_components
-    from scipy.spatial.distance import cdist
 
+    wide = centres.astype(np.float64)
+    norms = np.einsum("ij,ij->i", wide, wide)
+    squared = norms[:, None] - 2 * wide @ wide.T + norms
     groups: NDArray[np.int32]
-    _, groups = connected_components(cdist(centres, centres) < SAME_CENTRE, directed=False)
+    _, groups = connected_components(squared < SAME_CENTRE**2, directed=False)
     return groups

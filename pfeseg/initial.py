@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.errors import InvalidInputError
 from pfeseg.image import as_rgb
-
-if TYPE_CHECKING:
-    from sklearn.mixture import GaussianMixture
+from pfeseg.mixture import Mixture, fit_mixture
 
 Assignment = Literal["hard", "soft"]
 
 MAX_FIT_PIXELS = 20_000
 """The mixture is fitted to a random sample of this size where an image has more pixels."""
-
-N_STARTS = 5
-"""Runs of k-means from which the mixture takes its start."""
-
-COVARIANCE_FLOOR = 1e-6
-"""Added to the variances of each colour channel, as scikit-learn does too."""
 
 _CHUNK_PIXELS = 1 << 16
 
@@ -64,51 +55,17 @@ def gmm_initial_embedding(
         mixture = _fit(colours, n_dims, seed)
         for begin in range(0, len(colours), _CHUNK_PIXELS):
             rows = slice(begin, begin + _CHUNK_PIXELS)
-            posterior = mixture.predict_proba(colours[rows])
+            posterior = mixture.posterior(colours[rows])
             if assignment == "hard":
-                posterior = posterior == posterior.max(axis=1, keepdims=True)
-                # Equal components may tie: the first takes all.
-                posterior &= np.cumsum(posterior, axis=1) == 1
+                posterior = np.eye(posterior.shape[1])[posterior.argmax(axis=1)]
             Y0[rows, : posterior.shape[1]] = posterior
     return Y0
 
 
-def _fit(colours: NDArray[np.float64], n_components: int, seed: int) -> GaussianMixture:
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.mixture import GaussianMixture
-
+def _fit(colours: NDArray[np.float64], n_components: int, seed: int) -> Mixture:
+    rng = np.random.default_rng(seed)
     if len(colours) > MAX_FIT_PIXELS:
-        sample = np.random.default_rng(seed).choice(len(colours), MAX_FIT_PIXELS, replace=False)
+        sample = rng.choice(len(colours), MAX_FIT_PIXELS, replace=False)
         colours = colours[np.sort(sample)]
-    n_components = min(n_components, len(np.unique(colours, axis=0)))
-    start = _start(colours, n_components, seed)
-    with warnings.catch_warnings():
-        # A mixture that has not quite converged starts the solver as well.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return GaussianMixture(len(start["means_init"]), random_state=seed, **start).fit(colours)
-
-
-def _start(
-    colours: NDArray[np.float64], n_components: int, seed: int
-) -> dict[str, NDArray[np.float64]]:
-    """Start the mixture from the best of several k-means runs.
-
-    From a single run, which is scikit-learn's own start, one component too
-    often covers two colours, and expectation maximisation does not part them.
-    """
-    from sklearn.cluster import KMeans
-
-    labels = KMeans(n_components, n_init=N_STARTS, random_state=seed).fit_predict(colours)
-    weights, means, precisions = [], [], []
-    for component in np.unique(labels):
-        members = colours[labels == component]
-        deviations = members - members.mean(axis=0)
-        covariance = deviations.T @ deviations / len(members) + COVARIANCE_FLOOR * np.eye(3)
-        weights.append(len(members) / len(colours))
-        means.append(members.mean(axis=0))
-        precisions.append(np.linalg.inv(covariance))
-    return {
-        "weights_init": np.array(weights),
-        "means_init": np.array(means),
-        "precisions_init": np.array(precisions),
-    }
+    n_colours = len(np.unique(colours.view("f8,f8,f8")))
+    return fit_mixture(colours, min(n_components, n_colours), rng)

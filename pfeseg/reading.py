@@ -58,6 +58,7 @@ def read_image(
         with _quiet_pillow() as pillow, pillow.open(content) as image:
             _check_size(image.size, name, allow_huge)
             _turn_to_page(image, page, name)
+            _refuse_deep_tiff(image)
             array = _to_array(image)
     except InvalidInputError:
         raise
@@ -123,6 +124,16 @@ def _turn_to_page(image: Image.Image, page: int, name: str) -> None:
         raise InvalidInputError(f"{name}: has {pages} page(s), counted from 0; there is no {page}")
     if page:
         image.seek(page)
+
+
+def _refuse_deep_tiff(image: Image.Image) -> None:
+    """Leave TIFF files with several channels of more than 8 bits to tifffile.
+
+    Pillow reduces them to 8 bits, or mixes them up where each channel is stored apart.
+    """
+    bits = image.tag_v2.get(258, ()) if image.format == "TIFF" else ()  # type: ignore[attr-defined]
+    if len(bits) > 1 and max(bits) > 8:
+        raise ValueError(f"TIFF with {len(bits)} channels of {max(bits)} bits")
 
 
 def _to_array(image: Image.Image) -> NDArray[Any]:

@@ -68,12 +68,12 @@ def test_results_go_beside_the_input_and_are_not_overwritten(samples, tmp_path):
         (["{scene}", "--downsample", "0.5"], 2, "0.5 is not in the range"),
         (["{scene}", "--preset", "best"], 2, "the presets are: paper"),
         (["{scene}", "--frobnicate"], 2, "--frobnicate"),
-        ([], 2, "IMAGE"),
+        ([], 2, "INPUT"),
         (["{scene}", "-k", "100000"], 1, "more than the 80 x 60 pixels"),
         (["{scene}", "-d", "100000"], 1, "more than the 80 x 60 pixels"),
         (["no such file.jpg"], 1, "no such file.jpg: no such file"),
-        (["{text}"], 1, "text.jpg: not a readable image"),
-        (["{empty}"], 1, "empty.png: not a readable image"),
+        (["{text}"], 1, "text.jpg: not an image that can be read"),
+        (["{empty}"], 1, "empty.png: the file is empty"),
     ],
 )
 def test_wrong_values_end_with_one_clear_line(samples, tmp_path, args, code, message):
@@ -93,8 +93,8 @@ def test_wrong_values_end_with_one_clear_line(samples, tmp_path, args, code, mes
 def test_unwritable_folder(samples, tmp_path):
     (tmp_path / "file").write_text("in the way")
     result = run("segment", samples / "scene.png", "-d", 3, "-o", tmp_path / "file" / "out")
-    assert result.exit_code == 1
-    assert "cannot write" in result.stderr
+    assert result.exit_code == 2
+    assert "is a file" in result.stderr
     assert result.stderr.count("\n") == 1
 
 

@@ -1,20 +1,48 @@
 from __future__ import annotations
 
-import imageio.v3 as iio
 import numpy as np
 import pytest
 
 from pfeseg import InvalidInputError
-from pfeseg.files import read_image, replacing, write_labels
+from pfeseg.files import read_labels, read_stage, replacing, write_labels, write_png, write_stage
 
 
-def test_labels_survive_beyond_255(tmp_path):
+@pytest.mark.parametrize("name", ["l.png", "l.tif", "l.npy"])
+def test_labels_survive_beyond_255(tmp_path, name):
     labels = np.arange(65536, dtype=np.int32).reshape(256, 256)
-    write_labels(tmp_path / "l.png", labels)
-    assert (iio.imread(tmp_path / "l.png") == labels).all()
-    with pytest.raises(InvalidInputError, match="65537 labels"):
-        write_labels(tmp_path / "m.png", labels + 1)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["l.png"]
+    write_labels(tmp_path / name, labels)
+    assert (read_labels(tmp_path / name) == labels).all()
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+
+
+def test_labels_beyond_65535_never_overflow(tmp_path):
+    labels = np.arange(65537, dtype=np.int32)[None]
+    with pytest.raises(InvalidInputError, match="write them as tif or npy"):
+        write_labels(tmp_path / "l.png", labels)
+    assert list(tmp_path.iterdir()) == []
+    for name in ("l.tif", "l.npy"):
+        write_labels(tmp_path / name, labels)
+        assert (read_labels(tmp_path / name) == labels).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("missing.png", "no such file"),
+        ("labels.jpg", "must end in"),
+        ("text.png", "not a label map"),
+        ("colour.png", "one integer a pixel"),
+        ("float.npy", "one integer a pixel"),
+        ("negative.npy", "from 0 on"),
+    ],
+)
+def test_what_is_no_label_map_is_refused(tmp_path, name, message):
+    (tmp_path / "text.png").write_text("hello")
+    write_png(tmp_path / "colour.png", np.zeros((3, 3, 3), np.uint8))
+    np.save(tmp_path / "float.npy", np.zeros((3, 3)))
+    np.save(tmp_path / "negative.npy", np.full((3, 3), -1))
+    with pytest.raises(InvalidInputError, match=message):
+        read_labels(tmp_path / name)
 
 
 def test_nothing_half_written_is_left(tmp_path):
@@ -23,16 +51,35 @@ def test_nothing_half_written_is_left(tmp_path):
     def fail() -> None:
         with replacing(tmp_path / "a.txt") as temporary:
             temporary.write_text("half")
-            raise OSError("disk full")
+            raise OSError(28, "No space left on device")
 
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(InvalidInputError, match=r"a\.txt: cannot be written \(No space left"):
         fail()
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
     assert (tmp_path / "a.txt").read_text() == "old"
 
 
-def test_alpha_is_composited_on_white(tmp_path):
-    image = np.zeros((2, 2, 4), np.uint8)
-    image[0, :, 3] = 255
-    iio.imwrite(tmp_path / "a.png", image)
-    assert read_image(tmp_path / "a.png").tolist() == [[[0] * 3] * 2, [[255] * 3] * 2]
+def test_stage_files_carry_their_settings(tmp_path):
+    write_stage(tmp_path / "a.npz", "graph", {"sigma": 0.5}, {"edges": np.arange(4)})
+    header, arrays = read_stage(tmp_path / "a.npz", "graph")
+    assert header["settings"] == {"sigma": 0.5}
+    assert arrays["edges"].tolist() == [0, 1, 2, 3]
+    first = (tmp_path / "a.npz").read_bytes()
+    write_stage(tmp_path / "b.npz", "graph", {"sigma": 0.5}, {"edges": np.arange(4)})
+    assert (tmp_path / "b.npz").read_bytes() == first
+
+
+def test_wrong_stage_files_are_refused(tmp_path, monkeypatch):
+    write_stage(tmp_path / "a.npz", "graph", {}, {"edges": np.arange(4)})
+    with pytest.raises(InvalidInputError, match=r"'pfeseg init', found one made by 'pfeseg graph'"):
+        read_stage(tmp_path / "a.npz", "init")
+    np.savez(tmp_path / "other.npz", x=np.arange(3))
+    (tmp_path / "text.npz").write_text("hello")
+    for name in ("other.npz", "text.npz"):
+        with pytest.raises(InvalidInputError, match="expected a file made by 'pfeseg graph'"):
+            read_stage(tmp_path / name, "graph")
+    with pytest.raises(InvalidInputError, match="no such file"):
+        read_stage(tmp_path / "missing.npz", "graph")
+    monkeypatch.setattr("pfeseg.files.FORMAT_VERSION", 0)
+    with pytest.raises(InvalidInputError, match="upgrade pfeseg"):
+        read_stage(tmp_path / "a.npz", "graph")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -146,10 +147,11 @@ def segment(
         if item.problem and reporter.wants_more(fail_fast):
             reporter.add({"input": str(item.path), "status": "failed", "error": item.problem})
     if reporter.wants_more(fail_fast):
-        for row in _run(tasks, jobs, reporter):
-            reporter.add(row)
-            if not reporter.wants_more(fail_fast):
-                break
+        with closing(_run(tasks, jobs, reporter)) as rows:
+            for row in rows:
+                reporter.add(row)
+                if not reporter.wants_more(fail_fast):
+                    break
     return reporter.finish()
 
 
@@ -223,7 +225,9 @@ def _refuse_existing(tasks: list[Task]) -> None:
         )
 
 
-def _run(tasks: list[Task], jobs: int, reporter: _Reporter) -> Iterator[dict[str, Any]]:
+def _run(
+    tasks: list[Task], jobs: int, reporter: _Reporter
+) -> Generator[dict[str, Any], None, None]:
     """Run the tasks under one progress bar: of iterations for one image, else of images."""
     from pfeseg.batch import run_batch, run_task
 

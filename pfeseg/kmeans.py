@@ -1,0 +1,113 @@
+"""k-means clustering.
+
+The same algorithm as ``sklearn.cluster.KMeans``, against which the tests hold
+it. Importing scikit-learn would take longer than segmenting a photograph.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.floating[Any]]
+Labels = NDArray[np.int32]
+
+MAX_ITERATIONS = 300
+TOLERANCE = 1e-4
+"""Lloyd's iterations end when the centres' squared shift is at most this part of the variance."""
+
+_CHUNK_ROWS = 1 << 16
+
+
+def kmeans(
+    rows: FloatArray, n_clusters: int, rng: np.random.Generator, n_starts: int
+) -> tuple[Labels, FloatArray]:
+    """Cluster rows by the best of several runs.
+
+    Parameters
+    ----------
+    rows : (n, d) array
+    n_clusters : int
+        Number k, at most n.
+    rng : Generator
+    n_starts : int
+
+    Returns
+    -------
+    labels : (n,) int32 array
+    centres : (k, d) array
+        Equal ones where there are fewer distinct rows than clusters.
+    """
+    best: tuple[float, Labels, FloatArray] | None = None
+    for _ in range(n_starts):
+        run = _lloyd(rows, _plus_plus(rows, n_clusters, rng))
+        if best is None or run[0] < best[0]:
+            best = run
+    assert best is not None
+    return best[1], best[2]
+
+
+def assign(rows: FloatArray, centres: FloatArray) -> tuple[Labels, FloatArray]:
+    """Return the nearest centre of each row, and its squared distance."""
+    norms = np.einsum("ij,ij->i", centres, centres)
+    labels = np.empty(len(rows), dtype=np.int32)
+    distances = np.empty(len(rows), dtype=rows.dtype)
+    for begin in range(0, len(rows), _CHUNK_ROWS):
+        part = rows[begin : begin + _CHUNK_ROWS]
+        partial = norms - 2 * (part @ centres.T)  # short of the row's own norm
+        nearest = partial.argmin(axis=1)
+        labels[begin : begin + len(part)] = nearest
+        own = np.einsum("ij,ij->i", part, part)
+        closest = np.take_along_axis(partial, nearest[:, None], axis=1)[:, 0]
+        distances[begin : begin + len(part)] = np.maximum(closest + own, 0)
+    return labels, distances
+
+
+def _lloyd(rows: FloatArray, centres: FloatArray) -> tuple[float, Labels, FloatArray]:
+    """Improve centres until they rest; returns the sum of squared distances too."""
+    enough = TOLERANCE * float(rows.var(axis=0, dtype=np.float64).mean())
+    labels, distances = assign(rows, centres)
+    for _ in range(MAX_ITERATIONS):
+        moved = _means(rows, labels, distances, len(centres))
+        shift = float(((moved - centres) ** 2).sum())
+        centres = moved
+        old_labels = labels
+        labels, distances = assign(rows, centres)
+        if shift <= enough or (labels == old_labels).all():
+            break
+    return float(distances.sum(dtype=np.float64)), labels, centres
+
+
+def _means(rows: FloatArray, labels: Labels, distances: FloatArray, n_clusters: int) -> FloatArray:
+    counts = np.bincount(labels, minlength=n_clusters)
+    sums = np.stack([np.bincount(labels, column, n_clusters) for column in rows.T], axis=1)
+    empty = np.flatnonzero(counts == 0)
+    if empty.size:  # a lost centre starts anew at the row that fits worst
+        farthest = np.argsort(distances, kind="stable")[::-1][: empty.size]
+        sums[empty], counts[empty] = rows[farthest], 1
+    return (sums / counts[:, None]).astype(rows.dtype)
+
+
+def _plus_plus(rows: FloatArray, n_clusters: int, rng: np.random.Generator) -> FloatArray:
+    """Choose starting centres among the rows, each far from those before (greedy k-means++)."""
+    n_trials = 2 + int(np.log(n_clusters))
+    norms = np.einsum("ij,ij->i", rows, rows)
+    chosen = [int(rng.integers(len(rows)))]
+    nearest = _squared_distances(rows, norms, chosen)[0]
+    for _ in range(1, n_clusters):
+        reach = np.cumsum(nearest, dtype=np.float64)
+        candidates = np.searchsorted(reach, rng.random(n_trials) * reach[-1])
+        candidates = np.minimum(candidates, len(rows) - 1)
+        reduced = np.minimum(nearest, _squared_distances(rows, norms, candidates))
+        best = int(reduced.sum(axis=1, dtype=np.float64).argmin())
+        chosen.append(int(candidates[best]))
+        nearest = reduced[best]
+    return rows[chosen]
+
+
+def _squared_distances(rows: FloatArray, norms: FloatArray, chosen: Any) -> FloatArray:
+    """Return the squared distance of every row from the chosen ones, (chosen, n)."""
+    cross = rows[chosen] @ rows.T
+    return np.asarray(np.maximum(norms[chosen][:, None] - 2 * cross + norms, 0))

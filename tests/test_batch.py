@@ -1,0 +1,267 @@
+"""``pfeseg segment`` on many images."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import imageio.v3 as iio
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from test_cli import names, run
+
+from pfeseg.cli import main
+from pfeseg.files import read_labels
+
+QUICK = ("-d", 3, "--soc-iterations", 1, "--relaxed-iterations", 5)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Make a folder of small images, one of them bad, and a subfolder."""
+    rng = np.random.default_rng(0)
+    base = tmp_path / "in"
+    (base / "sub").mkdir(parents=True)
+    for name in ("a.png", "b.png", "c.png", "sub/d.png"):
+        colours = rng.integers(0, 256, (3, 3, 3), dtype=np.uint8)
+        iio.imwrite(base / name, colours.repeat(16, 0).repeat(12, 1))
+    (base / "bad.png").write_text("no image")
+    return base
+
+
+def listing(folder) -> list[str]:
+    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_bad_file_does_not_stop_a_batch(folder, tmp_path, jobs):
+    out = tmp_path / "out"
+    result = run("segment", folder, "-r", "-o", out, "--jobs", jobs, *QUICK)
+    assert result.exit_code == 1
+    assert listing(out) == sorted(
+        f"{stem}{end}" for stem in ("a", "b", "c", "sub/d")
+        for end in (".json", "_labels.png", "_overlay.png")
+    )  # fmt: skip
+    assert "5 images: 4 done, 1 failed" in result.stderr
+    assert result.stderr.count("bad.png: not an image that can be read") == 2  # at once, and listed
+    assert "Traceback" not in result.stderr
+
+
+def test_jobs_do_not_change_a_byte(folder, tmp_path):
+    (folder / "bad.png").unlink()
+    for jobs in (1, 2):
+        assert (
+            run("segment", folder, "-o", tmp_path / str(jobs), "--jobs", jobs, *QUICK).exit_code
+            == 0
+        )
+    for name in ("a", "b", "c"):
+        one, two = (tmp_path / jobs / f"{name}_labels.png" for jobs in "12")
+        assert one.read_bytes() == two.read_bytes()
+        reports = [json.loads((tmp_path / j / f"{name}.json").read_text()) for j in "12"]
+        assert reports[0]["settings"] == reports[1]["settings"]
+
+
+def test_place_in_the_batch_does_not_matter(folder, tmp_path):
+    run("segment", folder, "-o", tmp_path / "all", *QUICK)
+    run("segment", folder / "c.png", "-o", tmp_path / "one", *QUICK)
+    all_, one = (tmp_path / where / "c_labels.png" for where in ("all", "one"))
+    assert all_.read_bytes() == one.read_bytes()
+
+
+def test_fail_fast(folder, tmp_path):
+    result = run("segment", folder, "-o", tmp_path / "out", "--fail-fast", *QUICK)
+    assert result.exit_code == 1
+    assert "not tried" in result.stderr
+    assert "c_labels.png" not in names(tmp_path / "out")
+
+
+def test_fail_fast_with_jobs(folder, tmp_path):
+    result = run("segment", folder, "-o", tmp_path / "out", "--fail-fast", "--jobs", 2, *QUICK)
+    assert result.exit_code == 1
+
+
+def test_json_lines(folder, tmp_path):
+    result = run(
+        "segment", folder, folder / "no.png", "-o", tmp_path / "out", "--json", "-q", *QUICK
+    )
+    rows = {row["input"]: row for row in map(json.loads, result.stdout.splitlines())}
+    assert len(rows) == 5
+    assert rows[str(folder / "a.png")]["status"] == "done"
+    assert rows[str(folder / "a.png")]["regions"] >= 1
+    assert rows[str(folder / "bad.png")]["error"].endswith("not an image that can be read")
+    assert rows[str(folder / "no.png")]["status"] == "failed"
+    assert result.stderr.count("\n") == 2  # the two errors
+
+
+def test_quiet_and_verbose(folder, tmp_path):
+    quiet = run("segment", folder / "a.png", "-o", tmp_path / "q", "-q", *QUICK)
+    assert (quiet.stdout, quiet.stderr) == ("", "")
+    loud = run("segment", folder / "a.png", "-o", tmp_path / "v", "-v", *QUICK)
+    assert "embed 0." in loud.stderr
+
+
+def test_skip_existing_resumes(folder, tmp_path):
+    (folder / "bad.png").unlink()
+    out = tmp_path / "out"
+    run("segment", folder, "-o", out, *QUICK)
+    (out / "b.json").unlink()  # as if killed before the last file
+    times = {name: (out / name).stat().st_mtime_ns for name in ("a.json", "c.json")}
+    refused = run("segment", folder, "-o", out, *QUICK)
+    assert refused.exit_code == 1
+    assert "--skip-existing" in refused.stderr
+    assert not (out / "b.json").exists()
+    resumed = run("segment", folder, "-o", out, "--skip-existing", *QUICK)
+    assert resumed.exit_code == 0
+    assert "3 images: 1 done, 0 failed, 2 skipped" in resumed.stderr
+    assert (out / "b.json").exists()
+    assert times == {name: (out / name).stat().st_mtime_ns for name in times}
+
+
+def test_shards_part_the_work(folder, tmp_path):
+    (folder / "bad.png").unlink()
+    for shard in ("1/2", "2/2"):
+        run("segment", folder, "-r", "-o", tmp_path / shard[0], "--shard", shard, *QUICK)
+    first, second = (set(listing(tmp_path / s)) for s in "12")
+    assert not first & second
+    assert len(first | second) == 4 * 3
+
+
+def test_standard_input_and_lists(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    args = ["segment", "-", "-o", "out", *map(str, QUICK)]
+    piped = CliRunner().invoke(main, args, input=(folder / "a.png").read_bytes())
+    assert piped.exit_code == 0, piped.stderr
+    assert names(tmp_path / "out") == ["stdin.json", "stdin_labels.png", "stdin_overlay.png"]
+    shutil.copy(folder / "a.png", folder / "new\nline ä.png")
+    (tmp_path / "list").write_bytes(os.fsencode(f"{folder}/b.png\0{folder}/new\nline ä.png\0"))
+    listed = run("segment", "--files-from", "list", "-o", "out2", *QUICK)
+    assert listed.exit_code == 0
+    assert "new\nline ä_labels.png" in names(tmp_path / "out2")
+    args = ["segment", "--files-from", "-", "-o", "out3", *map(str, QUICK)]
+    assert CliRunner().invoke(main, args, input=f"{folder}/c.png\n").exit_code == 0
+    assert run("segment", f"{folder}/*.png", "-o", "out4", *QUICK).exit_code == 1  # bad.png
+
+
+def test_template_and_clashes(folder, tmp_path):
+    iio.imwrite(folder / "a.jpg", np.zeros((40, 40, 3), np.uint8))
+    out = tmp_path / "out"
+    clash = run("segment", folder, "-o", out, *QUICK)
+    assert clash.exit_code == 2
+    assert "would both write" in clash.stderr
+    assert not out.exists()
+    told_apart = run("segment", folder / "a.png", folder / "a.jpg", "-o", out,
+                     "--template", "{stem}-{ext}", *QUICK)  # fmt: skip
+    assert told_apart.exit_code == 0
+    assert {"a-png_labels.png", "a-jpg_labels.png"} <= set(names(out))
+
+
+def test_everything_can_be_saved(folder, tmp_path):
+    kinds = "labels,overlay,boundaries,embedding,regions,coco,geojson"
+    result = run("segment", folder / "a.png", "-o", tmp_path, "--save", kinds,
+                 "--labels-format", "npy", "-d", 5)  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    labels = read_labels(tmp_path / "a_labels.npy")
+    boundaries = iio.imread(tmp_path / "a_boundaries.png")
+    assert set(np.unique(boundaries)) <= {0, 255}
+    assert boundaries.shape == labels.shape
+    montage = iio.imread(tmp_path / "a_embedding.png")
+    assert montage.ndim == 2
+    assert montage.size >= 5 * labels.size // 16
+    assert len((tmp_path / "a_regions.csv").read_text().splitlines()) == labels.max() + 2
+    coco = json.loads((tmp_path / "a_coco.json").read_text())
+    assert sum(a["area"] for a in coco["annotations"]) == labels.size
+    assert json.loads((tmp_path / "a_regions.geojson").read_text())["type"] == "FeatureCollection"
+
+
+def test_config_replays_a_run_exactly(samples, tmp_path):
+    first = run("segment", samples / "chelsea.jpg", "-o", tmp_path / "1", "-d", 5, "-k", 4,
+                "--seed", 9, "--neighbours", 8, "--lam", 5000, "--downsample", 8)  # fmt: skip
+    assert first.exit_code == 0
+    report = tmp_path / "1" / "chelsea.json"
+    second = run("segment", samples / "chelsea.jpg", "-o", tmp_path / "2", "--config", report)
+    assert second.exit_code == 0, second.stderr
+    one, two = (tmp_path / n / "chelsea_labels.png" for n in "12")
+    assert one.read_bytes() == two.read_bytes()
+    changed = run("segment", samples / "chelsea.jpg", "-o", tmp_path / "3", "--config", report,
+                  "-k", 2)  # fmt: skip
+    assert changed.exit_code == 0
+    assert json.loads((tmp_path / "3" / "chelsea.json").read_text())["regions"] == 2
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--overwrite", "--skip-existing"], "not both"),
+        (["--shard", "3/2"], "i/n"),
+        (["--save", "labels,masks"], "'masks' is not one of labels"),
+        (["--template", "{name}"], "its fields are {stem}"),
+        (["--neighbours", "many"], "neither 4, 8 nor a radius"),
+        (["--sigma", "max"], "neither 'rms' nor a number"),
+        (["--lam", "-1"], "lam must be a positive number"),
+        (["--soc-iterations", "-1"], "soc_iterations"),
+        (["--jobs", "0"], "0 is not in the range"),
+        (["--config", "missing.json"], "does not exist"),
+        (["--config", "{text}"], "no settings in JSON"),
+        (["--config", "{odd}"], "unknown settings: speed"),
+        (["--config", "{odd}", "--preset", "paper"], "not both"),
+        (["-o", "{text}"], "is a file"),
+    ],
+)
+def test_wrong_options_are_found_before_any_work(folder, tmp_path, args, message):
+    places = {"text": tmp_path / "text", "odd": tmp_path / "odd.json", "stem": "{stem}"}
+    places["text"].write_text("hello")
+    places["odd"].write_text('{"speed": 3}')
+    filled = [a if a == "{name}" else a.format(**places) for a in args]
+    output = [] if "-o" in args else ["-o", tmp_path / "out"]
+    result = run("segment", folder, *output, *filled)
+    assert result.exit_code == 2, result.stderr
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+    assert "a_labels.png" not in names(folder)
+
+
+@pytest.mark.parametrize("when", ["alone", "jobs"])
+def test_ctrl_c_leaves_nothing_half_written_and_gives_130(samples, tmp_path, when):
+    big = tmp_path / "in"
+    big.mkdir()
+    for k in range(4):
+        shutil.copy(samples / "rocket.jpg", big / f"{k}.jpg")
+    command = [sys.executable, "-m", "pfeseg", "segment", str(big), "-o", str(tmp_path / "out"),
+               "--downsample", "1", "--jobs", "1" if when == "alone" else "2"]  # fmt: skip
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    time.sleep(4)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130, errors
+    assert errors.splitlines()[-1] == "Error: interrupted"
+    left = listing(tmp_path / "out") if (tmp_path / "out").exists() else []
+    assert not [name for name in left if name.endswith(".part")]
+
+
+def test_memory_stays_flat_over_many_images(folder, tmp_path):
+    program = """
+import resource, sys
+from pathlib import Path
+from pfeseg.batch import Task, run_task
+from pfeseg.outputs import result_paths
+from pfeseg.settings import Settings
+source, out = Path(sys.argv[1]), Path(sys.argv[2])
+settings = Settings(n_dims=3).changed(soc_iterations=1, relaxed_iterations=2, threads=1)
+results = result_paths(source, out, ["labels", "overlay"], template="{stem}", labels_format="png")
+peaks = []
+for k in range(300):
+    assert run_task(Task(source, results, settings))["status"] == "done"
+    if k in (49, 299):
+        peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print((peaks[1] - peaks[0]) / 1024)
+"""
+    command = [sys.executable, "-c", program, str(folder / "a.png"), str(tmp_path)]
+    run_ = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert float(run_.stdout) < 10  # MB over 250 images

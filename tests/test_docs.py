@@ -1,0 +1,93 @@
+"""What is written about the commands is true."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+import shutil
+from dataclasses import fields
+from pathlib import Path
+
+import click
+import pytest
+from test_cli import run
+
+from pfeseg import Settings, SolverSettings
+from pfeseg.cli import COMMANDS, main
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+PAGE = (ROOT / "docs" / "commands.md").read_text()
+
+
+def load_maker():
+    spec = importlib.util.spec_from_file_location("maker", ROOT / "docs" / "make_commands.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def options_of(name: str) -> list[click.Parameter]:
+    return main.get_command(click.Context(main), name).params
+
+
+def test_the_commands_page_is_up_to_date():
+    fold = re.compile(r"\s+")  # releases of click break lines differently
+    assert fold.sub(" ", load_maker().commands_page()) == fold.sub(" ", PAGE), "run 'make docs'"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_and_option_is_documented(name):
+    section = PAGE.split(f"## pfeseg {name}\n")[1].split("\n## ")[0]
+    for option in options_of(name):
+        if isinstance(option, click.Option):
+            assert option.help, option.name
+            for flag in option.opts:
+                assert re.search(rf"(^|[\s,]){re.escape(flag)}\b", section), flag
+    assert f"`pfeseg {name}" in README or f"pfeseg {name} " in README
+
+
+def test_every_setting_is_an_option_of_segment_and_of_one_stage():
+    settings = {f.name for f in fields(Settings)} - {"solver"}
+    settings |= {f.name for f in fields(SolverSettings)}
+    assert settings <= {option.name for option in options_of("segment")}
+    stages = ("downsample", "graph", "init", "embed", "cluster")
+    assert settings <= {option.name for stage in stages for option in options_of(stage)}
+
+
+@pytest.fixture
+def desk(samples, tmp_path, monkeypatch) -> Path:
+    """Make the folder in which the README's examples are meant to run."""
+    shutil.copy(samples / "chelsea.jpg", tmp_path / "photo.jpg")
+    (tmp_path / "photos" / "holidays").mkdir(parents=True)
+    shutil.copy(samples / "scene.png", tmp_path / "photos" / "holidays")
+    shutil.copytree(samples, tmp_path / "sample_images")
+    (tmp_path / "list.txt").write_text("photos/holidays/scene.png\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_every_shell_example_of_the_readme_runs(desk):
+    lines = [
+        line
+        for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+        for line in block.splitlines()
+        if line.startswith("pfeseg ")
+    ]
+    assert len(lines) >= 10
+    for line in lines:
+        result = run(*shlex.split(line, comments=True)[1:])
+        assert result.exit_code == 0, f"{line}\n{result.stderr}"
+
+
+def test_every_python_example_of_the_readme_runs(desk):
+    blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        names: dict[str, object] = {}
+        exec(block, names)
+        # A comment behind an expression states its value.
+        for expression, value in re.findall(r"^(\S.*?)  # (array\(.*\))$", block, re.MULTILINE):
+            assert repr(eval(expression, names)).startswith(value[:-1]), expression
+    assert (desk / "overlay.png").exists()

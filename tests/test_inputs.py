@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pfeseg import InvalidInputError
+from pfeseg.inputs import expand_inputs, parse_shard, read_name_list, take_shard
+from pfeseg.outputs import check_plan, check_template, result_paths
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch) -> Path:
+    for name in ("b.jpg", "a.PNG", "notes.txt", ".hidden.png", "sub/c.tif", "sub/deep/d.gif"):
+        path = tmp_path / "in" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def found(*names: str, recursive: bool = False) -> list[str]:
+    return [str(item.path) for item in expand_inputs(names, recursive)]
+
+
+def test_files_folders_and_patterns(tree):
+    assert found("in/b.jpg") == ["in/b.jpg"]
+    assert found("in") == ["in/a.PNG", "in/b.jpg"]
+    assert found("in", recursive=True) == [
+        "in/a.PNG", "in/b.jpg", "in/sub/c.tif", "in/sub/deep/d.gif",
+    ]  # fmt: skip
+    assert found("in/*.jpg") == ["in/b.jpg"]
+    assert found("in/**/*.gif") == ["in/sub/deep/d.gif"]
+    assert found("-") == ["-"]
+    assert found("in/notes.txt") == ["in/notes.txt"]  # named outright
+
+
+def test_each_file_once(tree):
+    assert found("in/b.jpg", "in", "./in/b.jpg", str(tree / "in" / "b.jpg")) == [
+        "in/b.jpg", "in/a.PNG",
+    ]  # fmt: skip
+
+
+def test_subfolders_are_mirrored(tree):
+    items = expand_inputs(["in"], recursive=True)
+    assert [str(item.subfolder) for item in items] == [".", ".", "sub", "sub/deep"]
+
+
+def test_names_with_pattern_characters_are_files_first(tree):
+    (tree / "x[1].png").touch()
+    assert found("x[1].png") == ["x[1].png"]
+
+
+def test_problems_are_kept_for_the_report(tree):
+    (tree / "link.png").symlink_to("gone.png")
+    (tree / "bare").mkdir()
+    problems = [item.problem for item in expand_inputs(["no.png", "*.bmp", "bare", "link.png"])]
+    assert problems == [
+        "no.png: no such file",
+        "*.bmp: no file matches this pattern",
+        "bare: this folder holds no images; use -r to look into its subfolders too",
+        "link.png: broken link to gone.png",
+    ]
+
+
+def test_earlier_results_are_no_inputs(tree):
+    for name in ("b_labels.png", "b_overlay.png", "b.json", "my_labels.png"):
+        (tree / "in" / name).touch()
+    assert found("in") == ["in/a.PNG", "in/b.jpg", "in/my_labels.png"]
+    assert found("in/*.png") == ["in/my_labels.png"]
+
+
+def test_name_lists():
+    assert read_name_list(b"a b.png\n\n\xc3\xa4.png\r\n") == ["a b.png", "ä.png"]
+    assert read_name_list(b"a\nb.png\0c.png\0") == ["a\nb.png", "c.png"]
+    assert read_name_list(b"") == []
+
+
+def test_shards_part_the_inputs(tree):
+    items = expand_inputs(["in"], recursive=True)
+    shards = [take_shard(items, parse_shard(f"{i}/3")) for i in (1, 2, 3)]
+    assert sorted(str(i.path) for shard in shards for i in shard) == found("in", recursive=True)
+    for text in ("0/3", "4/3", "1", "a/b", "1/0"):
+        with pytest.raises(InvalidInputError, match="i/n"):
+            parse_shard(text)
+
+
+def test_result_names():
+    names = result_paths(
+        Path("x/photo.jpg"), Path("out"), ["labels"], template="{parent}-{stem}-{ext}",
+        labels_format="tif",
+    )  # fmt: skip
+    assert {kind: str(path) for kind, path in names.items()} == {
+        "labels": "out/x-photo-jpg_labels.tif", "report": "out/x-photo-jpg.json",
+    }  # fmt: skip
+    assert list(names)[-1] == "report"
+
+
+@pytest.mark.parametrize("template", ["{name}", "{stem", "{0}", "", "/etc/{stem}", "../{stem}"])
+def test_wrong_templates_are_refused(template):
+    with pytest.raises(InvalidInputError, match="template"):
+        check_template(template)
+
+
+def test_plans_that_cannot_work_are_refused(tmp_path):
+    a, b = tmp_path / "a" / "x.jpg", tmp_path / "b" / "x.jpg"
+    same = {"labels": tmp_path / "x_labels.png"}
+    with pytest.raises(InvalidInputError, match="would both write"):
+        check_plan({a: same, b: same})
+    with pytest.raises(InvalidInputError, match="is an input"):
+        check_plan({a: {"labels": b}, b: {}})
+    (tmp_path / "file").touch()
+    with pytest.raises(InvalidInputError, match="is a file"):
+        check_plan({a: {"labels": tmp_path / "file" / "out" / "x.png"}})
+    check_plan({a: {"labels": tmp_path / "new" / "folder" / "x.png"}})

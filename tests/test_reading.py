@@ -1,0 +1,216 @@
+"""Images as they really come."""
+
+from __future__ import annotations
+
+import io
+import os
+import struct
+import zlib
+
+import numpy as np
+import pytest
+import tifffile
+from PIL import Image
+
+from pfeseg import InvalidInputError
+from pfeseg.reading import MAX_PIXELS, read_image
+
+RNG = np.random.default_rng(6)
+RGB = RNG.integers(0, 256, (7, 11, 3), dtype=np.uint8)
+GREY = RGB[..., 0]
+
+
+def saved(tmp_path, image: Image.Image, name: str, **options):
+    path = tmp_path / name
+    image.save(path, **options)
+    return path
+
+
+def test_rgb_and_grey(tmp_path):
+    assert (read_image(saved(tmp_path, Image.fromarray(RGB), "a.png")) == RGB).all()
+    assert (read_image(saved(tmp_path, Image.fromarray(GREY), "b.png")) == GREY).all()
+    assert read_image(saved(tmp_path, Image.fromarray(RGB), "c.jpg")).shape == RGB.shape
+    assert (read_image(saved(tmp_path, Image.fromarray(RGB), "d.webp", lossless=True)) == RGB).all()
+    assert (read_image(saved(tmp_path, Image.fromarray(RGB), "e.bmp")) == RGB).all()
+
+
+@pytest.mark.parametrize(
+    ("orientation", "turned"),
+    [
+        (0, RGB),  # not a legal value, but found in files
+        (1, RGB),
+        (2, RGB[:, ::-1]),
+        (3, RGB[::-1, ::-1]),
+        (6, np.rot90(RGB, -1)),
+        (8, np.rot90(RGB)),
+    ],
+)
+def test_exif_rotation(tmp_path, orientation, turned):
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    path = saved(tmp_path, Image.fromarray(RGB), "a.png", exif=exif)
+    assert (read_image(path) == turned).all()
+
+
+def test_damaged_exif_does_not_spoil_the_image(tmp_path):
+    path = saved(tmp_path, Image.fromarray(RGB), "a.png", exif=b"Exif\0\0MM\0*\xff\xff\xff\xff")
+    assert (read_image(path) == RGB).all()
+
+
+def test_alpha_is_composited_on_white(tmp_path):
+    alpha = np.zeros((7, 11), np.uint8)
+    alpha[:3] = 255
+    rgba = np.dstack([RGB, alpha])
+    expected = np.where(alpha[..., None] > 0, RGB, 255)
+    assert (read_image(saved(tmp_path, Image.fromarray(rgba), "a.png")) == expected).all()
+    la = Image.merge("LA", [Image.fromarray(GREY), Image.fromarray(alpha)])
+    expected = np.where(alpha > 0, GREY, 255)
+    assert (read_image(saved(tmp_path, la, "b.png")) == expected[..., None]).all()
+    tifffile.imwrite(tmp_path / "c.tif", rgba.astype(np.uint16) * 257, photometric="rgb",
+                     extrasamples=["unassalpha"])  # fmt: skip
+    from_tiff = read_image(tmp_path / "c.tif")
+    assert (from_tiff[:3] == RGB[:3].astype(int) * 257).all()
+    assert (from_tiff[3:] == 65535).all()
+
+
+def test_half_transparent(tmp_path):
+    path = saved(tmp_path, Image.new("RGBA", (3, 2), (0, 0, 0, 128)), "a.png")
+    assert np.abs(read_image(path).astype(int) - 127).max() <= 1
+
+
+def test_palette_with_and_without_transparency(tmp_path):
+    palette = Image.fromarray(RGB).quantize(256)
+    path = saved(tmp_path, palette, "a.png")
+    assert (read_image(path) == np.asarray(palette.convert("RGB"))).all()
+    clear = Image.fromarray(np.zeros((2, 2), np.uint8), "L").convert("P")
+    assert (read_image(saved(tmp_path, clear, "b.png", transparency=0)) == 255).all()
+
+
+def test_one_bit(tmp_path):
+    bits = Image.fromarray(GREY > 100)
+    expected = (GREY > 100) * 255
+    for name in ("a.png", "a.tif", "a.pbm"):
+        assert (read_image(saved(tmp_path, bits, name)) == expected).all()
+
+
+def test_sixteen_bits(tmp_path):
+    deep = GREY.astype(np.uint16) * 257
+    for name in ("a.png", "a.tif"):
+        image = read_image(saved(tmp_path, Image.fromarray(deep), name))
+        assert image.dtype == np.uint16
+        assert (image == deep).all()
+    tifffile.imwrite(tmp_path / "rgb.tif", RGB.astype(np.uint16) * 257, photometric="rgb")
+    assert (read_image(tmp_path / "rgb.tif") == RGB.astype(np.uint16) * 257).all()
+
+
+def test_float_tiff(tmp_path):
+    values = (RGB / 255).astype(np.float32)
+    tifffile.imwrite(tmp_path / "rgb.tif", values, photometric="rgb")
+    tifffile.imwrite(tmp_path / "grey.tif", values[..., 0])
+    np.testing.assert_allclose(read_image(tmp_path / "rgb.tif"), values)
+    np.testing.assert_allclose(read_image(tmp_path / "grey.tif"), values[..., 0])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_float_tiff_with_bad_pixels_is_refused(tmp_path, bad):
+    values = np.zeros((4, 5), np.float32)
+    values[2, 2] = bad
+    tifffile.imwrite(tmp_path / "a.tif", values)
+    with pytest.raises(InvalidInputError, match=r"a\.tif: holds NaN or infinite"):
+        read_image(tmp_path / "a.tif")
+
+
+def test_planar_tiff(tmp_path):
+    planes = np.moveaxis(RGB.astype(np.uint16) * 257, 2, 0)
+    tifffile.imwrite(tmp_path / "a.tif", planes, photometric="rgb", planarconfig="separate")
+    assert (read_image(tmp_path / "a.tif") == RGB.astype(np.uint16) * 257).all()
+
+
+def test_cmyk_is_not_taken_for_alpha(tmp_path):
+    red = Image.new("CMYK", (4, 3), (0, 255, 255, 0))
+    for name in ("a.tif", "a.jpg"):
+        image = read_image(saved(tmp_path, red, name)).astype(int)
+        assert image.shape == (3, 4, 3)
+        assert (np.abs(image - [255, 0, 0]) <= 3).all()
+
+
+@pytest.mark.parametrize("name", ["a.tif", "a.gif"])
+def test_pages(tmp_path, name):
+    pages = [Image.new("L", (5, 4), shade) for shade in (10, 120, 250)]
+    path = saved(tmp_path, pages[0], name, save_all=True, append_images=pages[1:])
+    for page, shade in enumerate((10, 120, 250)):
+        image = read_image(path, page=page)
+        assert image.shape[:2] == (4, 5)
+        assert (image == shade).all()
+    with pytest.raises(InvalidInputError, match="has 3 page"):
+        read_image(path, page=3)
+
+
+def test_wrong_extension_is_read_by_content(tmp_path):
+    saved(tmp_path, Image.fromarray(RGB), "a.png").rename(tmp_path / "a.jpg")
+    assert (read_image(tmp_path / "a.jpg") == RGB).all()
+
+
+def test_bytes(tmp_path):
+    buffer = io.BytesIO()
+    Image.fromarray(RGB).save(buffer, "png")
+    assert (read_image(buffer.getvalue()) == RGB).all()
+    with pytest.raises(InvalidInputError, match="standard input: not an image"):
+        read_image(b"nonsense")
+
+
+def png_of_size(width: int, height: int) -> bytes:
+    """Make a PNG that claims a size and holds no pixels."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        check = zlib.crc32(kind + data)
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", check)
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b""))
+            + chunk(b"IEND", b""))  # fmt: skip
+
+
+def test_decompression_bomb_is_refused_before_it_is_decoded():
+    assert MAX_PIXELS < 20_000 * 20_000
+    with pytest.raises(InvalidInputError, match=r"20000 x 20000 pixels .* --allow-huge"):
+        read_image(png_of_size(20_000, 20_000))
+
+
+def test_allow_huge_goes_on_to_decode():
+    with pytest.raises(InvalidInputError, match="damaged"):  # as there are no pixels
+        read_image(png_of_size(20_000, 5_001), allow_huge=True)
+
+
+def test_unreadable_files_say_why(tmp_path):
+    (tmp_path / "empty.png").write_bytes(b"")
+    (tmp_path / "text.jpg").write_text("hello")
+    whole = saved(tmp_path, Image.fromarray(RGB).resize((300, 200)), "whole.jpg").read_bytes()
+    (tmp_path / "half.jpg").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "link.png").symlink_to(tmp_path / "gone.png")
+    tifffile.imwrite(tmp_path / "deep.tif", np.array([[0, 70000]], np.uint32))
+    for name, message in [
+        ("empty.png", "the file is empty"),
+        ("text.jpg", "not an image that can be read"),
+        ("half.jpg", "truncated"),
+        ("link.png", "broken link to .*gone.png"),
+        ("missing.png", "no such file"),
+        ("deep.tif", "32-bit integers from 0 to 70000"),
+        (".", "Is a directory"),
+    ]:
+        with pytest.raises(InvalidInputError, match=message) as caught:
+            read_image(tmp_path / name)
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_no_permission(tmp_path):
+    path = saved(tmp_path, Image.fromarray(RGB), "a.png")
+    path.chmod(0)
+    with pytest.raises(InvalidInputError, match="Permission denied"):
+        read_image(path)
+
+
+@pytest.mark.parametrize("name", ["with space.png", "new\nline.png", "ünïcödé ✓.png", "-dash.png"])
+def test_odd_names(tmp_path, name):
+    assert (read_image(saved(tmp_path, Image.fromarray(RGB), name)) == RGB).all()

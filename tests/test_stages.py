@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from test_cli import run
+
+from pfeseg.files import read_labels, read_stage
+
+
+@pytest.fixture
+def chain(samples, tmp_path):
+    """Run all stages by hand with settings that differ from the preset's."""
+    image = samples / "chelsea.jpg"
+    steps = [
+        ("downsample", image, "--downsample", 5, "--max-size", 60, "-o", tmp_path / "image.npz"),
+        ("graph", tmp_path / "image.npz", "--neighbours", 8, "--features", "lab",
+         "-o", tmp_path / "graph.npz"),
+        ("init", tmp_path / "image.npz", "-d", 7, "--assignment", "soft", "--seed", 5,
+         "-o", tmp_path / "init.npz"),
+        ("embed", tmp_path / "graph.npz", tmp_path / "init.npz", "--r-relaxed", 3,
+         "--soc-iterations", 2, "-o", tmp_path / "embedding.npz"),
+        ("cluster", tmp_path / "embedding.npz", "-k", 6, "--seed", 5,
+         "-o", tmp_path / "labels.png"),
+        ("overlay", image, tmp_path / "labels.png", "-o", tmp_path / "overlay.png"),
+    ]  # fmt: skip
+    for step in steps:
+        result = run(*step)
+        assert result.exit_code == 0, result.stderr
+        assert result.stdout == ""
+    return tmp_path
+
+
+def test_stages_chained_by_hand_equal_segment(chain, samples):
+    result = run("segment", samples / "chelsea.jpg", "-o", chain / "whole", "--downsample", 5,
+                 "--max-size", 60, "--neighbours", 8, "--features", "lab", "-d", 7,
+                 "--assignment", "soft", "--seed", 5, "--r-relaxed", 3, "--soc-iterations", 2,
+                 "-k", 6)  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    for kind in ("labels", "overlay"):
+        whole = chain / "whole" / f"chelsea_{kind}.png"
+        assert (chain / f"{kind}.png").read_bytes() == whole.read_bytes()
+
+
+def test_files_carry_the_settings_of_all_stages_before(chain):
+    header, arrays = read_stage(chain / "embedding.npz")
+    assert header["settings"]["max_size"] == 60
+    assert header["settings"]["features"] == "lab"
+    assert header["settings"]["assignment"] == "soft"
+    assert header["settings"]["solver"]["r_relaxed"] == 3
+    assert arrays["Y"].shape == (int(np.prod(arrays["size"])), 7)
+    assert max(arrays["size"]) <= 60
+
+
+def test_info_tells_what_each_file_holds(chain):
+    for name, words in {
+        "image.npz": ["kind: image", "image_size: 451 x 300"],
+        "graph.npz": ["kind: graph", "edges:"],
+        "init.npz": ["kind: init", "Y0: 2340 x 7 float32"],
+        "embedding.npz": ["kind: embedding", "stop_reason: stage 1", "r_relaxed: 3"],
+        "labels.png": ["kind: labels", "regions: 6"],
+    }.items():
+        result = run("info", chain / name)
+        assert result.exit_code == 0
+        for word in words:
+            assert word in result.stdout, name
+    facts = json.loads(run("info", "--json", chain / "graph.npz").stdout)
+    assert facts["settings"]["neighbours"] == 8
+
+
+def test_info_of_a_report_and_of_the_installation(samples, tmp_path):
+    run("segment", samples / "scene.png", "-d", 3, "-o", tmp_path)
+    assert "regions: 3" in run("info", tmp_path / "scene.json").stdout
+    bare = run("info").stdout
+    for word in ("pfeseg:", "kernels:", "threads:", "numpy:", "scikit-learn:"):
+        assert word in bare
+    (tmp_path / "x.json").write_text("{}")
+    (tmp_path / "y.json").write_text("no")
+    for name in ("x.json", "y.json", "missing.npz", "z.txt"):
+        result = run("info", tmp_path / name)
+        assert result.exit_code == 1
+        assert result.stderr.count("\n") == 1
+
+
+def test_each_stage_says_when_it_is_handed_something_else(chain, samples):
+    for args, expected, found in [
+        (("graph", "embedding.npz"), "pfeseg downsample", "pfeseg embed"),
+        (("init", "graph.npz"), "pfeseg downsample", "pfeseg graph"),
+        (("embed", "init.npz", "graph.npz"), "pfeseg graph", "pfeseg init"),
+        (("cluster", "graph.npz"), "pfeseg embed", "pfeseg graph"),
+    ]:
+        paths = [chain / name for name in args[1:]]
+        result = run(args[0], *paths, "-o", chain / "new.npy")
+        assert result.exit_code == 1
+        assert f"expected a file made by '{expected}', found one made by '{found}'" in result.stderr
+        assert result.stderr.count("\n") == 1
+        assert not (chain / "new.npy").exists()
+    assert run("graph", samples / "coffee.jpg", "-o", chain / "g.npz").exit_code == 1
+
+
+def test_stages_of_different_images_do_not_mix(chain, samples):
+    run("downsample", samples / "scene.png", "-o", chain / "other.npz")
+    run("init", chain / "other.npz", "-d", 3, "-o", chain / "other_init.npz")
+    result = run("embed", chain / "graph.npz", chain / "other_init.npz", "-o", chain / "e.npz")
+    assert result.exit_code == 1
+    assert "different sizes" in result.stderr
+
+
+def test_stages_do_not_overwrite_unasked(chain):
+    again = ("graph", chain / "image.npz", "-o", chain / "graph.npz")
+    assert run(*again).exit_code == 1
+    assert run(*again, "--overwrite").exit_code == 0
+
+
+@pytest.mark.parametrize("ending", ["tif", "npy"])
+def test_cluster_writes_other_formats(chain, ending):
+    run("cluster", chain / "embedding.npz", "-k", 6, "--seed", 5, "-o", chain / f"l.{ending}")
+    assert (read_labels(chain / f"l.{ending}") == read_labels(chain / "labels.png")).all()
+    assert run("cluster", chain / "embedding.npz", "-o", chain / "l.jpg").exit_code == 1
+
+
+def test_overlay_of_another_size_is_refused(chain, samples):
+    result = run("overlay", samples / "coffee.jpg", chain / "labels.png", "-o", chain / "o.png")
+    assert result.exit_code == 1
+    assert "do not fit" in result.stderr
