@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pfeseg.graph import Graph, build_pixel_graph
     from pfeseg.image import downsample, enlarge_labels
     from pfeseg.initial import gmm_initial_embedding
+    from pfeseg.metrics import Scores, score
     from pfeseg.pictures import draw_overlay
     from pfeseg.pipeline import Segmentation, segment
     from pfeseg.settings import Settings
@@ -27,6 +28,7 @@ _HOME = {
     "InvalidInputError": "errors",
     "IterationRecord": "solver",
     "PfesegError": "errors",
+    "Scores": "metrics",
     "Segmentation": "pipeline",
     "Settings": "settings",
     "SolverError": "errors",
@@ -39,6 +41,7 @@ _HOME = {
     "embed": "solver",
     "enlarge_labels": "image",
     "gmm_initial_embedding": "initial",
+    "score": "metrics",
     "segment": "pipeline",
 }
 
@@ -48,6 +51,7 @@ __all__ = [
     "InvalidInputError",
     "IterationRecord",
     "PfesegError",
+    "Scores",
     "Segmentation",
     "Settings",
     "SolverError",
@@ -60,6 +64,7 @@ __all__ = [
     "embed",
     "enlarge_labels",
     "gmm_initial_embedding",
+    "score",
     "segment",
 ]
 

@@ -33,6 +33,7 @@ KNOWS = {
     "pipeline": {"cluster", "errors", "graph", "image", "initial", "settings", "solver"},
     "pictures": {"errors", "image"},
     "files": {"errors"},
+    "metrics": {"errors"},
     "stages": {
         *("cluster", "errors", "files", "graph", "image", "initial", "settings", "solver"),
     },

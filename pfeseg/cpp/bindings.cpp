@@ -315,7 +315,8 @@ class SplitBregman {
             most = std::max({most, lower_start[i] - lower_start[i - 1],
                              upper_start[i] - upper_start[i - 1]});
         const int32_t links = most <= 2 ? 2 : 4;
-        const bool few_empty = 4 * upper_start.back() >= 3 * links * (upper_start.size() - 1);
+        const int64_t slots = int64_t{links} * static_cast<int64_t>(upper_start.size() - 1);
+        const bool few_empty = 4 * int64_t{upper_start.back()} >= 3 * slots;
         return most <= 4 && few_empty ? links : 0;
     }
 
