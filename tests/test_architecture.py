@@ -34,6 +34,7 @@ KNOWS = {
     "pictures": {"errors", "image"},
     "files": {"errors"},
     "metrics": {"errors"},
+    "bsds_files": {"errors", "files"},
     "stages": {
         *("cluster", "errors", "files", "graph", "image", "initial", "settings", "solver"),
     },

@@ -23,6 +23,7 @@ COMMANDS = {
     "embed": "Stage 4: solve for the embedding.",
     "cluster": "Stage 5: cluster the embedding into a label map.",
     "overlay": "Draw a label map over its image.",
+    "evaluate": "Score segmentations against ground truth.",
     "info": "Tell what a file holds, or what is installed.",
 }
 """Commands and their short help, which must not need an import."""

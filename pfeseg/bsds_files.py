@@ -1,0 +1,90 @@
+"""The BSDS benchmark's MATLAB files: ground truths, sets of segmentations, contour maps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pfeseg.errors import InvalidInputError
+from pfeseg.files import read_labels
+
+Labels = NDArray[np.integer[Any]]
+
+UCM_THRESHOLDS = np.arange(1, 100) / 100
+"""Levels at which the benchmark cuts an ultrametric contour map."""
+
+
+def read_ground_truths(path: Path) -> list[Labels]:
+    """Read the ground truths of one image: a BSDS .mat file, or one label map."""
+    if path.suffix.lower() != ".mat":
+        return [read_labels(path)]
+    content = _load(path)
+    if "groundTruth" not in content:
+        raise InvalidInputError(
+            f"{path}: expected 'groundTruth', found {_names(content)}; is it a BSDS ground truth?"
+        )
+    try:
+        truths = [cell[0, 0]["Segmentation"] for cell in content["groundTruth"].ravel()]
+    except (IndexError, ValueError, TypeError) as error:
+        raise InvalidInputError(f"{path}: its 'groundTruth' is not laid out as BSDS's") from error
+    return _checked(path, truths)
+
+
+def read_segmentations(path: Path) -> list[Labels]:
+    """Read the segmentations of one image, one per setting.
+
+    A label map is one; of .mat files 'segs' holds any number, and an ultrametric
+    contour map 'ucm2', of twice the size, is cut at `UCM_THRESHOLDS`.
+    """
+    if path.suffix.lower() != ".mat":
+        return [read_labels(path)]
+    content = _load(path)
+    if "segs" in content:
+        return _checked(path, list(content["segs"].ravel()))
+    if "ucm2" in content:
+        return [cut_contour_map(content["ucm2"], level) for level in UCM_THRESHOLDS]
+    raise InvalidInputError(f"{path}: expected 'segs' or 'ucm2', found {_names(content)}")
+
+
+def cut_contour_map(ucm2: NDArray[np.float64], threshold: float) -> Labels:
+    """Label the regions that contours stronger than a threshold enclose.
+
+    Parameters
+    ----------
+    ucm2 : (2 h + 1, 2 w + 1) array
+        Strength of the contours between and around the pixels.
+    threshold : float
+    """
+    from scipy.ndimage import label
+
+    regions: Labels = label(ucm2 <= threshold, np.ones((3, 3)))[0]
+    return regions[1::2, 1::2]
+
+
+def _load(path: Path) -> dict[str, Any]:
+    from scipy.io import loadmat
+
+    try:
+        content: dict[str, Any] = loadmat(path)
+    except FileNotFoundError as error:
+        raise InvalidInputError(f"{path}: no such file") from error
+    except Exception as error:  # the reader raises whatever a broken file makes it
+        raise InvalidInputError(f"{path}: not a MATLAB file that can be read") from error
+    return content
+
+
+def _checked(path: Path, maps: list[Any]) -> list[Labels]:
+    if not maps:
+        raise InvalidInputError(f"{path}: holds no segmentation")
+    for labels in maps:
+        good = isinstance(labels, np.ndarray) and labels.ndim == 2 and labels.size
+        if not good or not np.issubdtype(labels.dtype, np.number) or (labels % 1).any():
+            raise InvalidInputError(f"{path}: a segmentation must hold one whole number a pixel")
+    return [labels.astype(np.int64) for labels in maps]
+
+
+def _names(content: dict[str, Any]) -> str:
+    return ", ".join(repr(name) for name in content if not name.startswith("__")) or "nothing"
