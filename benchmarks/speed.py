@@ -37,14 +37,21 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9)
 """
 
 
-def best_of(repeats: int, action: Callable[[], object]) -> float:
-    """Return the shortest time of some runs, in seconds."""
-    times = []
+def best_of(repeats: int, *actions: Callable[[], object]) -> list[float]:
+    """Return the shortest time of each action; they take turns, as machines are noisy."""
+    times: list[list[float]] = [[] for _ in actions]
     for _ in range(repeats):
-        started = time.perf_counter()
-        action()
-        times.append(time.perf_counter() - started)
-    return min(times)
+        for action, taken in zip(actions, times, strict=True):
+            started = time.perf_counter()
+            action()
+            taken.append(time.perf_counter() - started)
+    return [min(taken) for taken in times]
+
+
+def python(*words: str) -> Callable[[], object]:
+    """Return an action that runs Python with these words."""
+    line = [sys.executable, *words]
+    return lambda: subprocess.run(line, stdout=subprocess.DEVNULL, check=True)
 
 
 def problem(factor: float) -> tuple[Graph, np.ndarray]:
@@ -63,9 +70,12 @@ def solver_ratios() -> None:
     """Compare the PCG path with its rivals and with itself on more pixels."""
     graph, Y0 = problem(4)
     solver = PAPER.solver
-    pcg = best_of(5, lambda: embed(graph, Y0, solver))
-    one_thread = best_of(3, lambda: embed(graph, Y0, replace(solver, threads=1)))
-    direct = best_of(2, lambda: embed(graph, Y0, replace(solver, linear_solver="direct")))
+    pcg, one_thread, direct = best_of(
+        4,
+        lambda: embed(graph, Y0, solver),
+        lambda: embed(graph, Y0, replace(solver, threads=1)),
+        lambda: embed(graph, Y0, replace(solver, linear_solver="direct")),
+    )
     report(
         f"PCG, n = {graph.n_nodes}, rtol 1e-3, {available_threads()} threads", f"{pcg:.3f} s", ""
     )
@@ -74,7 +84,7 @@ def solver_ratios() -> None:
     report("direct / PCG", f"{direct / pcg:.1f}", "at least 6")
 
     large, large_Y0 = problem(1)
-    large_pcg = best_of(2, lambda: embed(large, large_Y0, solver))
+    (large_pcg,) = best_of(2, lambda: embed(large, large_Y0, solver))
     per_pixel = large_pcg / large.n_nodes / (pcg / graph.n_nodes)
     report(f"PCG, n = {large.n_nodes}", f"{large_pcg:.2f} s", "")
     report("time per pixel, large / small", f"{per_pixel:.2f}", "at most 1.6")
@@ -83,7 +93,7 @@ def solver_ratios() -> None:
     error = np.abs(embed(graph, Y0, solver).Y - exact).max() / np.abs(exact).max()
     report("PCG's largest error, of the largest entry of Y", f"{error:.1e}", "")
 
-    kronecker = best_of(1, lambda: KroneckerForm(graph, 15, solver).embed(Y0))
+    (kronecker,) = best_of(1, lambda: KroneckerForm(graph, 15, solver).embed(Y0))
     report("Kronecker form, solved afresh each iteration", f"{kronecker:.1f} s", "")
     report("Kronecker / PCG", f"{kronecker / pcg:.0f}", "at least 150")
 
@@ -98,21 +108,21 @@ def memory() -> None:
 def whole_command() -> None:
     """Compare segmenting a photograph, start to finish, with importing scikit-learn."""
     imports = "import sklearn.mixture, sklearn.cluster, skimage.transform"
-    libraries = best_of(3, lambda: subprocess.run([sys.executable, "-c", imports], check=True))
     with tempfile.TemporaryDirectory() as folder:
         photograph = Path(folder) / "photograph.png"
         iio.imwrite(photograph, iio.imread(ROOT / "sample_images" / "coffee.jpg")[:321, :481])
-        command = [sys.executable, "-m", "pfeseg", "segment", str(photograph), "-q", "--overwrite"]
-        ours = best_of(3, lambda: subprocess.run(command, check=True))
+        ours, libraries = best_of(
+            4,
+            python("-m", "pfeseg", "segment", str(photograph), "-q", "--overwrite"),
+            python("-c", imports),
+        )
     report("pfeseg segment, 481 x 321 pixels, start to finish", f"{ours:.2f} s", "")
     report("the same / importing scikit-learn", f"{ours / libraries:.2f}", "at most 2")
 
 
 def start_up() -> None:
     """Compare the help page with what its library alone needs."""
-    click = best_of(5, lambda: subprocess.run([sys.executable, "-c", "import click"], check=True))
-    page = [sys.executable, "-m", "pfeseg", "--help"]
-    ours = best_of(5, lambda: subprocess.run(page, stdout=subprocess.DEVNULL, check=True))
+    ours, click = best_of(15, python("-m", "pfeseg", "--help"), python("-c", "import click"))
     report("pfeseg --help / import click", f"{ours / click:.2f}", "at most 1.5")
 
 

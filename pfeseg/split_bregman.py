@@ -99,13 +99,13 @@ class DirectLoop:
         M, lam, r, sqrt_degrees = self._graph.M, self._lam, self._r, self._sqrt_degrees
         energy, fidelity = [], []
         for _ in range(iterations):
-            # Eq. (11), times 2, with Q2 = P - B = F.
+            # Eq. (13), times 2, with Q2 = P - B = F.
             rhs = lam * (M.T @ (self._Z - self._U)) + r * sqrt_degrees * self._F
             self._Y = self._factor.solve(rhs)
             MY = M @ self._Y
             T = MY + self._U
-            self._Z = shrink(T, 1 / lam)  # eq. (7)
-            self._U = T - self._Z  # eq. (8)
+            self._Z = shrink(T, 1 / lam)  # eq. (9)
+            self._U = T - self._Z  # eq. (10)
             energy.append(np.abs(MY).sum(axis=0))
             fidelity.append(((sqrt_degrees * self._Y - self._F) ** 2).sum(axis=0))
         none = np.zeros((iterations, self._F.shape[1]), dtype=np.int32)
