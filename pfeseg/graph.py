@@ -24,6 +24,9 @@ WEIGHT_FLOOR = 1e-30
 MAX_WEIGHT = 1e12
 """Largest weight; the method is made for weights in (0, 1]."""
 
+MAX_SIGMA = 1e6
+"""Beyond it every weight is 1 anyway."""
+
 DEGREE_FLOOR = 1e-6
 """Smallest degree, in units of the mean degree, so that D is invertible for isolated nodes too."""
 
@@ -131,6 +134,7 @@ def build_pixel_graph(
         Width of the kernel. "rms" takes the root mean square of the
         differences ``||x_i - x_j||`` over all edges of this image.
     """
+    check_graph_options(neighbours, features, sigma)
     rgb = as_rgb(image)
     x = _features(rgb, features)
     height, width = x.shape[:2]
@@ -138,7 +142,7 @@ def build_pixel_graph(
 
     # One column per offset, sorted by the step in pixel number: reading the
     # table row by row gives the edges sorted by i, then by j.
-    offsets = sorted(_offsets(neighbours), key=lambda o: o[0] * width + o[1])
+    offsets = sorted(_offsets(neighbours, max(height, width)), key=lambda o: o[0] * width + o[1])
     joined = np.zeros((height, width, len(offsets)), dtype=bool)
     distance2 = np.zeros((height, width, len(offsets)))
     for k, (dy, dx) in enumerate(offsets):
@@ -155,13 +159,9 @@ def build_pixel_graph(
 
 
 def _heat_kernel(distance2: FloatArray, sigma: Literal["rms"] | float) -> FloatArray:
-    if isinstance(sigma, str):
-        if sigma != "rms":
-            raise InvalidInputError(f'sigma must be "rms" or a positive number, got {sigma!r}')
+    if sigma == "rms":
         variance = float(distance2.mean()) if distance2.size else 0.0
     else:
-        if not (np.isfinite(sigma) and sigma > 0):
-            raise InvalidInputError(f'sigma must be "rms" or a positive number, got {sigma!r}')
         variance = float(sigma) ** 2
     if variance == 0.0:  # one flat colour: every neighbour is alike
         return np.ones_like(distance2)
@@ -171,23 +171,36 @@ def _heat_kernel(distance2: FloatArray, sigma: Literal["rms"] | float) -> FloatA
 def _features(rgb: FloatArray, features: str) -> FloatArray:
     if features == "rgb":
         return rgb
-    if features == "lab":
-        from skimage.color import rgb2lab
+    from skimage.color import rgb2lab
 
-        return np.asarray(rgb2lab(rgb), dtype=np.float64)
-    raise InvalidInputError(f'features must be "rgb" or "lab", got {features!r}')
+    return np.asarray(rgb2lab(rgb), dtype=np.float64)
 
 
-def _offsets(neighbours: float) -> list[tuple[int, int]]:
-    """List the steps (dy, dx) to the later half of a pixel's neighbours."""
-    if not (np.isfinite(neighbours) and neighbours >= 1):
+def check_graph_options(neighbours: float, features: str, sigma: str | float) -> None:
+    """Refuse what `build_pixel_graph` cannot take."""
+    if not (_is_number(neighbours) and neighbours >= 1):
         raise InvalidInputError(
             f"neighbours must be 4, 8 or a radius of at least 1 pixel, got {neighbours!r}"
         )
+    if features not in ("rgb", "lab"):
+        raise InvalidInputError(f'features must be "rgb" or "lab", got {features!r}')
+    if sigma != "rms" and not (_is_number(sigma) and 0 < float(sigma) < MAX_SIGMA):
+        raise InvalidInputError(
+            f'sigma must be "rms" or a positive number below {MAX_SIGMA:g}, got {sigma!r}'
+        )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and bool(np.isfinite(value))
+
+
+def _offsets(neighbours: float, longest_side: int) -> list[tuple[int, int]]:
+    """List the steps (dy, dx) to the later half of a pixel's neighbours."""
     named = {4: 1.0, 8: 2.0}  # squared radii
     is_named = isinstance(neighbours, int | np.integer) and neighbours in named
     radius2 = named[int(neighbours)] if is_named else float(neighbours) ** 2
-    reach = range(-int(radius2**0.5), int(radius2**0.5) + 1)
+    steps = min(int(radius2**0.5), longest_side)
+    reach = range(-steps, steps + 1)
     return [
         (dy, dx)
         for dy in reach

@@ -33,7 +33,9 @@ def as_rgb(image: ArrayLike) -> FloatArray:
     if array.size == 0:
         raise InvalidInputError(f"the image is empty: its shape is {array.shape}")
     values = _unit_range(array)
-    return np.repeat(values[..., None], 3, axis=2) if values.ndim == 2 else values
+    if values.ndim == 2:
+        return np.repeat(values[..., None], 3, axis=2)
+    return np.ascontiguousarray(values)
 
 
 def _unit_range(array: NDArray[np.generic]) -> FloatArray:
@@ -73,7 +75,8 @@ def downsample(image: ArrayLike, factor: float) -> FloatArray:
     rgb = as_rgb(image)
     if not (np.isfinite(factor) and factor >= 1):
         raise InvalidInputError(f"the downsampling factor must be at least 1, got {factor!r}")
-    height, width = (max(1, int(side / factor)) for side in rgb.shape[:2])
+    # The addition keeps 600 / (600 / 204) at 204, which falls short of it by rounding.
+    height, width = (max(1, int(side / factor + 1e-9)) for side in rgb.shape[:2])
     if (height, width) == rgb.shape[:2]:
         return rgb
     # The same as skimage.transform.resize_local_mean, whose import alone takes

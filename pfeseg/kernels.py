@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg import _kernels
-from pfeseg.errors import SolverError
+from pfeseg.errors import InvalidInputError, SolverError
 from pfeseg.graph import Graph
 from pfeseg.split_bregman import Steps, system_matrix
 
@@ -39,7 +39,13 @@ def variant() -> str:
 
     The environment variable ``PFESEG_KERNELS`` overrides the choice.
     """
-    return os.environ.get("PFESEG_KERNELS") or _kernels.best_variant()
+    best = _kernels.best_variant()
+    chosen = os.environ.get("PFESEG_KERNELS") or best
+    if chosen not in ("baseline", best):
+        raise InvalidInputError(
+            f"PFESEG_KERNELS={chosen}: this machine has the kernels 'baseline' and '{best}'"
+        )
+    return chosen
 
 
 def available_threads() -> int:
@@ -52,7 +58,8 @@ def available_threads() -> int:
 class PcgLoop:
     """Split Bregman loop on the compiled kernels.
 
-    The bytes of the result depend neither on `threads` nor on the variant.
+    The bytes of the result do not depend on `threads`. The variants agree up to rounding,
+    as only "avx2" has fused multiply-add.
     """
 
     def __init__(

@@ -173,7 +173,7 @@ def _small_labels(labels: ArrayLike, what: str) -> NDArray[np.int32]:
         )
     low, high = int(array.min()), int(array.max())
     if high - low < _FEW_LABELS:
-        return (array - low).astype(np.int32) if low else array.astype(np.int32)
+        return (array.astype(np.int64) - low).astype(np.int32)
     inverse = np.unique(array, return_inverse=True)[1]
     return inverse.reshape(array.shape).astype(np.int32)
 

@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pfeseg.checks import one_of, to_positive, to_whole
 from pfeseg.errors import InvalidInputError
-from pfeseg.graph import Features
+from pfeseg.graph import Features, check_graph_options
 from pfeseg.initial import Assignment
 from pfeseg.solver import SolverSettings
 
@@ -50,19 +51,24 @@ class Settings:
     solver: SolverSettings = field(default_factory=SolverSettings)
 
     def __post_init__(self) -> None:
-        if self.n_dims != int(self.n_dims) or self.n_dims < 1:
-            raise InvalidInputError(f"the dimension d must be at least 1, got {self.n_dims!r}")
-        k = self.n_segments
-        if k is not None and (k != int(k) or k < 1):
-            raise InvalidInputError(f"the number of segments k must be at least 1, got {k!r}")
-        if not (np.isfinite(self.downsample) and self.downsample >= 1):
-            raise InvalidInputError(
-                f"the downsampling factor must be at least 1, got {self.downsample!r}"
-            )
-        if self.max_size is not None and self.max_size < 1:
-            raise InvalidInputError(f"max_size must be at least 1 pixel, got {self.max_size!r}")
-        if not 0 <= self.seed < 2**32:
-            raise InvalidInputError(f"the seed must lie between 0 and 2^32 - 1, got {self.seed!r}")
+        to_whole(self, "n_dims", 1, 10**6)
+        if self.n_segments is not None:
+            to_whole(self, "n_segments", 1, 10**9)
+        to_positive(self, "downsample")
+        if self.downsample < 1:
+            raise InvalidInputError(f"downsample must be at least 1, got {self.downsample:g}")
+        if self.max_size is not None:
+            to_whole(self, "max_size", 1, 10**9)
+        check_graph_options(self.neighbours, self.features, self.sigma)
+        # Plain numbers, for JSON; neighbours may be whole or not, which are different things.
+        if self.sigma != "rms":
+            to_positive(self, "sigma")
+        kind = int if isinstance(self.neighbours, int | np.integer) else float
+        object.__setattr__(self, "neighbours", kind(self.neighbours))
+        one_of(self, "assignment", ("hard", "soft"))
+        to_whole(self, "seed", 0, 2**32 - 1)
+        if not isinstance(self.solver, SolverSettings):
+            raise InvalidInputError(f"solver must be SolverSettings, got {self.solver!r}")
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Settings:
@@ -75,8 +81,9 @@ class Settings:
 
     def changed(self, **changes: Any) -> Settings:
         """Return these settings with some changed, those of the solver among them."""
+        solver = changes.pop("solver", self.solver)
         names = {f.name for f in dataclasses.fields(SolverSettings)} & set(changes)
-        solver = dataclasses.replace(self.solver, **{name: changes.pop(name) for name in names})
+        solver = dataclasses.replace(solver, **{name: changes.pop(name) for name in names})
         return dataclasses.replace(self, **{"solver": solver, **changes})
 
     def shrinking(self, shape: tuple[int, ...]) -> float:
@@ -92,6 +99,8 @@ class Settings:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Settings:
         """Make settings of what `to_dict` returned; settings left out keep their defaults."""
+        if not isinstance(values, dict) or not isinstance(values.get("solver", {}), dict):
+            raise InvalidInputError("settings must be an object of names and values")
         solver = _known(SolverSettings, values.get("solver", {}))
         return cls(**{**_known(cls, values), "solver": SolverSettings(**solver)})
 

@@ -35,6 +35,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pfeseg.checks import one_of, to_positive, to_whole
 from pfeseg.errors import InvalidInputError, SolverWarning
 from pfeseg.graph import Graph
 from pfeseg.kernels import DTYPES, MAX_PCG_ITERATIONS, PcgLoop, Precision
@@ -92,22 +93,15 @@ class SolverSettings:
 
     def __post_init__(self) -> None:
         for name in ("lam", "r", "r_relaxed", "pcg_rtol"):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value > 0):
-                raise InvalidInputError(f"{name} must be a positive number, got {value!r}")
-        if not (np.isfinite(self.tol) and self.tol >= 0):
-            raise InvalidInputError(f"tol must be 0 or a positive number, got {self.tol!r}")
-        least = {"soc_iterations": 0, "split_iterations": 1, "relaxed_iterations": 0}
-        for name, minimum in least.items():
-            value = getattr(self, name)
-            if value != int(value) or value < minimum:
-                raise InvalidInputError(
-                    f"{name} must be a whole number of at least {minimum}, got {value!r}"
-                )
-        if self.threads is not None and (self.threads != int(self.threads) or self.threads < 1):
-            raise InvalidInputError(f"threads must be at least 1 or None, got {self.threads!r}")
-        _one_of("linear_solver", self.linear_solver, ("pcg", "direct"))
-        _one_of("precision", self.precision, tuple(DTYPES))
+            to_positive(self, name)
+        to_positive(self, "tol", or_zero=True)
+        to_whole(self, "soc_iterations", 0, 10**6)
+        to_whole(self, "split_iterations", 1, 10**6)
+        to_whole(self, "relaxed_iterations", 0, 10**6)
+        if self.threads is not None:
+            to_whole(self, "threads", 1, 1024)
+        one_of(self, "linear_solver", ("pcg", "direct"))
+        one_of(self, "precision", tuple(DTYPES))
 
 
 @dataclass(frozen=True)
@@ -410,8 +404,3 @@ def _check_start(graph: Graph, Y0: ArrayLike) -> FloatArray:
     if not start.any():
         raise InvalidInputError("Y0 must not be zero everywhere")
     return start
-
-
-def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise InvalidInputError(f"{name} must be one of {', '.join(allowed)}; got {value!r}")

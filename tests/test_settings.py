@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import pytest
 
 from pfeseg import InvalidInputError, Settings, SolverSettings
@@ -13,6 +14,11 @@ def test_json_round_trip():
     )
     assert Settings.from_json(changed.to_json()) == changed
     assert Settings.from_json(Settings().to_json()) == Settings()
+    numpy_made = Settings(
+        n_dims=np.int64(5), sigma=np.float32(0.5), solver=SolverSettings(r=np.int8(3))
+    )
+    assert Settings.from_json(numpy_made.to_json()) == numpy_made
+    assert type(Settings(n_dims=3.0).n_dims) is int
     assert isinstance(Settings.from_json(Settings(neighbours=4.0).to_json()).neighbours, float)
 
 
@@ -26,6 +32,11 @@ def test_paper_preset_is_the_default():
     assert Settings.preset("paper", n_dims=7).n_dims == 7
 
 
+def test_changed_reaches_the_solver():
+    changed = Settings().changed(solver=SolverSettings(r=7), lam=5.0, n_dims=3)
+    assert (changed.solver.r, changed.solver.lam, changed.n_dims) == (7, 5, 3)
+
+
 def test_settings_are_frozen():
     with pytest.raises(dataclasses.FrozenInstanceError):
         Settings().seed = 1  # type: ignore[misc]
@@ -34,9 +45,20 @@ def test_settings_are_frozen():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Settings(n_dims=0), "dimension d must be at least 1"),
-        (lambda: Settings(n_segments=0), "segments k must be at least 1"),
-        (lambda: Settings(downsample=0.5), "downsampling"),
+        (lambda: Settings(n_dims=0), "n_dims must be a whole number from 1"),
+        (lambda: Settings(n_segments=0), "n_segments must be a whole number from 1"),
+        (lambda: Settings(downsample=0.5), "downsample must be at least 1"),
+        (lambda: Settings(sigma=-1), "sigma"),
+        (lambda: Settings(neighbours=0.5), "neighbours"),
+        (lambda: Settings(neighbours="4"), "neighbours"),
+        (lambda: Settings(features="hsv"), "features"),
+        (lambda: Settings(assignment="firm"), "assignment"),
+        (lambda: Settings(n_dims=float("nan")), "n_dims"),
+        (lambda: Settings(n_dims=float("inf")), "n_dims"),
+        (lambda: Settings(n_dims=None), "n_dims"),
+        (lambda: Settings(seed=1.5), "seed"),
+        (lambda: Settings(solver=3), "solver"),
+        (lambda: Settings.from_json("[1]"), "names and values"),
         (lambda: Settings(seed=-1), "seed"),
         (lambda: Settings.preset("best"), "the presets are: paper"),
         (lambda: Settings.from_dict({"dims": 3}), "unknown settings: dims"),

@@ -108,13 +108,19 @@ void run_parallel(int count, int threads, int32_t &cancelled,
     std::mutex mutex;
     std::condition_variable finished;
     std::vector<std::thread> workers;
-    for (int k = running; k > 0; --k)
-        workers.emplace_back([&] {
-            for (int i; (i = next.fetch_add(1)) < count;) task(i);
-            const std::lock_guard<std::mutex> lock(mutex);
-            --running;
-            finished.notify_one();
-        });
+    const auto work = [&] {
+        for (int i; (i = next.fetch_add(1)) < count;) task(i);
+        const std::lock_guard<std::mutex> lock(mutex);
+        --running;
+        finished.notify_one();
+    };
+    try {
+        for (int k = running; k > 0; --k) workers.emplace_back(work);
+    } catch (...) {  // no more threads to be had: end those that run
+        next = count;
+        for (auto &worker : workers) worker.join();
+        throw;
+    }
     bool interrupted = false;
     {
         nb::gil_scoped_release release;
@@ -208,6 +214,10 @@ class SplitBregman {
 
     // Begins a loop with target F, both (n, d), warm started from Y.
     void start(Matrix<T> F, Matrix<T> Y, int threads) {
+        const auto n = static_cast<size_t>(system_.n);
+        if (F.shape(0) != n || Y.shape(0) != n || F.shape(1) != Y.shape(1) || F.shape(1) < 1)
+            throw std::invalid_argument("F and Y must both have shape (n, d)");
+        if (threads < 1) throw std::invalid_argument("at least one thread is needed");
         allocate_blocks(static_cast<int>(F.shape(1)), threads);
         for (OwnedBlock &block : blocks_) block.read(F.data(), Y.data(), system_.n, columns_);
         run(threads, [this](OwnedBlock &block) {

@@ -332,7 +332,8 @@ Status solve(const System<T> &s, Block<T> &b, double rtol, int32_t cap,
     bool any = false;
     for (int c = 0; c < W; ++c) {
         const double scale = b.rhs2[c] > 0 ? b.rhs2[c] : b.residual2[c];
-        if (!finite(scale) || !finite(b.residual2[c])) return Status::not_finite;
+        if (!finite(scale) || !finite(b.residual2[c]) || !finite(b.rho[c]))
+            return Status::not_finite;
         target[c] = rtol * rtol * scale;
         // At least one iteration, so that small changes are not lost for good.
         active[c] = b.residual2[c] > 0 && b.rho[c] > 0;
@@ -352,7 +353,7 @@ Status solve(const System<T> &s, Block<T> &b, double rtol, int32_t cap,
         any = false;
         for (int c = 0; c < W; ++c) {
             if (!active[c]) continue;
-            if (!finite(b.residual2[c])) return Status::not_finite;
+            if (!finite(b.residual2[c]) || !finite(b.rho[c])) return Status::not_finite;
             ++b.pcg_iterations[c];
             active[c] = b.residual2[c] > target[c] && b.rho[c] > 0;
             beta[c] = active[c] ? static_cast<T>(b.rho[c] / rho_old[c]) : T(0);
