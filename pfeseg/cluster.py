@@ -16,10 +16,10 @@ N_STARTS = 10
 MAX_FIT_ROWS = 50_000
 """The centres are fitted to a random sample of this size where there are more rows."""
 
-SAME_CENTRE = 1e-3
+SAME_CENTRE = 1e-4
 """Centres closer than this, in units of the root mean square row, are one.
 
-Differences that small are the solver's own error.
+Differences that small are rounding errors of the solver.
 """
 
 
@@ -31,7 +31,7 @@ def cluster_embedding(Y: ArrayLike, n_segments: int, seed: int = 0) -> NDArray[n
     Y : (n, d) array
     n_segments : int
         Number k of clusters; fewer come out where the embedding has fewer
-        distinct values.
+        distinct values, to within `SAME_CENTRE`.
     seed : int
 
     Returns
@@ -70,13 +70,12 @@ def consecutive(labels: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
     return rank[inverse].reshape(labels.shape)
 
 
-def _merge_equal(centres: NDArray[np.floating[Any]]) -> NDArray[np.int32]:
-    """Give each centre the number of its group of equal centres."""
-    from scipy.sparse.csgraph import connected_components
-
-    wide = centres.astype(np.float64)
-    norms = np.einsum("ij,ij->i", wide, wide)
-    squared = norms[:, None] - 2 * wide @ wide.T + norms
-    groups: NDArray[np.int32]
-    _, groups = connected_components(squared < SAME_CENTRE**2, directed=False)
-    return groups
+def _merge_equal(centres: NDArray[np.floating[Any]]) -> NDArray[np.intp]:
+    """Give each centre the index of the first centre that it equals."""
+    group = np.arange(len(centres))
+    for k, centre in enumerate(centres):
+        if group[k] == k:
+            squared = ((centres[k + 1 :] - centre) ** 2).sum(axis=1)
+            later = k + 1 + np.flatnonzero(squared < SAME_CENTRE**2)
+            group[later] = np.minimum(group[later], k)
+    return group

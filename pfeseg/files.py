@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,10 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError
+from pfeseg.reading import quiet_pillow
 
 LabelsFormat = Literal["png", "tif", "npy"]
 
 FORMAT_VERSION = 1
+
+_counter = count()
+
+MAX_LABEL = 2**62
 
 STAGES = {
     "image": "pfeseg downsample",
@@ -29,11 +35,20 @@ STAGES = {
 }
 """Kinds of stage files, and the command that makes each."""
 
+STAGE_ARRAYS = {
+    "image": ("image", "size", "full_size"),
+    "graph": ("n_nodes", "edges", "weights", "size", "full_size"),
+    "init": ("Y0", "size", "full_size"),
+    "embedding": ("Y", "size", "full_size"),
+}
+"""What a file of each kind must hold."""
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Offer a temporary path that becomes `path` if the block succeeds, and else vanishes."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    # Short, as the name of the file itself may be as long as names can be.
+    temporary = path.with_name(f".pfeseg-{os.getpid()}-{next(_counter)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
@@ -41,8 +56,8 @@ def replacing(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise InvalidInputError(f"{path}: cannot be written ({error.strerror or error})") from error
     finally:
-        if temporary.exists():
-            temporary.unlink()
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def write_png(path: Path, picture: NDArray[Any]) -> None:
@@ -93,20 +108,22 @@ def read_labels(path: Path) -> NDArray[np.int64]:
 
             labels = tifffile.imread(path)
         else:
-            import imageio.v3 as iio
-
-            labels = iio.imread(path, plugin="pillow")
+            with quiet_pillow() as pillow, pillow.open(path) as image:
+                labels = np.asarray(image)  # of a palette image, the indices
+        labels = np.asarray(labels)
     except FileNotFoundError as error:
         raise InvalidInputError(f"{path}: no such file") from error
-    except (OSError, ValueError) as error:
+    except Exception as error:  # readers raise whatever a broken file makes them
         raise InvalidInputError(f"{path}: not a label map that can be read") from error
+    if labels.dtype == bool:
+        labels = labels.astype(np.uint8)
     if labels.ndim != 2 or not np.issubdtype(labels.dtype, np.integer):
         raise InvalidInputError(
             f"{path}: a label map holds one integer a pixel, but this is of shape "
             f"{labels.shape} and {labels.dtype}"
         )
-    if labels.size == 0 or labels.min() < 0:
-        raise InvalidInputError(f"{path}: a label map holds numbers from 0 on")
+    if labels.size == 0 or labels.min() < 0 or labels.max() > MAX_LABEL:
+        raise InvalidInputError(f"{path}: a label map holds numbers from 0 to {MAX_LABEL}")
     return np.asarray(labels, dtype=np.int64)
 
 
@@ -143,17 +160,20 @@ def read_stage(path: Path, kind: str | None = None) -> tuple[dict[str, Any], dic
         with np.load(path, allow_pickle=False) as stored:
             arrays = dict(stored)
         header = json.loads(str(arrays.pop("pfeseg")))
+        version, found = int(header["format_version"]), STAGES[header["kind"]]
+        dict(header["settings"])
     except FileNotFoundError as error:
         raise InvalidInputError(f"{path}: no such file") from error
     except Exception as error:  # zip, header and array errors are all the same to the user
         raise InvalidInputError(f"{path}: expected {wanted}; this is not one") from error
-    if header["format_version"] > FORMAT_VERSION:
+    if version > FORMAT_VERSION:
         raise InvalidInputError(
-            f"{path}: its format {header['format_version']} is newer than this pfeseg reads "
+            f"{path}: its format {version} is newer than this pfeseg reads "
             f"({FORMAT_VERSION}); upgrade pfeseg"
         )
     if kind and header["kind"] != kind:
-        raise InvalidInputError(
-            f"{path}: expected {wanted}, found one made by '{STAGES[header['kind']]}'"
-        )
+        raise InvalidInputError(f"{path}: expected {wanted}, found one made by '{found}'")
+    missing = set(STAGE_ARRAYS[header["kind"]]) - set(arrays)
+    if missing:
+        raise InvalidInputError(f"{path}: damaged, as it lacks {', '.join(sorted(missing))}")
     return header, arrays

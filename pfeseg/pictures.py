@@ -32,19 +32,25 @@ def draw_overlay(image: ArrayLike, labels: ArrayLike) -> NDArray[np.uint8]:
     ----------
     image : (h, w) or (h, w, 3) array
     labels : (h, w) integer array
-        0, 1, ...
+        Of any values.
 
     Returns
     -------
     (h, w, 3) uint8 array
     """
     rgb, regions = as_rgb(image), np.asarray(labels)
+    if regions.dtype == bool:
+        regions = regions.astype(np.uint8)
+    if not np.issubdtype(regions.dtype, np.integer):
+        raise InvalidInputError(f"labels must be integers, got {regions.dtype}")
     if regions.shape != rgb.shape[:2]:
         raise InvalidInputError(
             f"labels of shape {regions.shape} do not fit an image of shape {rgb.shape[:2]}"
         )
-    colours = region_colours(regions)
-    picture = (1 - TINT) * rgb + TINT * colours[regions]
+    names, compact = np.unique(regions, return_inverse=True)
+    compact = compact.reshape(regions.shape)
+    colours = region_colours(compact, names)
+    picture = (1 - TINT) * rgb + TINT * colours[compact]
     picture[find_boundaries(regions)] = BOUNDARY
     return np.asarray(np.rint(picture * 255), dtype=np.uint8)
 
@@ -71,7 +77,7 @@ def draw_embedding(Y: ArrayLike, shape: tuple[int, int]) -> NDArray[np.uint8]:
     low, high = channels.min(axis=1, keepdims=True), channels.max(axis=1, keepdims=True)
     span = np.where(high > low, high - low, 1.0)
     tiles = np.rint((channels - low) / span * 255).astype(np.uint8).reshape(-1, *shape)
-    across = int(np.ceil(np.sqrt(len(tiles) * shape[0] / shape[1])))
+    across = min(len(tiles), int(np.ceil(np.sqrt(len(tiles) * shape[0] / shape[1]))))
     down = -(-len(tiles) // across)
     height, width = shape[0] + TILE_GAP, shape[1] + TILE_GAP
     sheet = np.full((down * height - TILE_GAP, across * width - TILE_GAP), 255, dtype=np.uint8)
@@ -89,14 +95,17 @@ def find_boundaries(labels: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
     return marks
 
 
-def region_colours(labels: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-    """Choose a colour for each label, different for those that touch, (labels, 3).
+def region_colours(
+    labels: NDArray[np.integer[Any]], names: NDArray[np.integer[Any]] | None = None
+) -> NDArray[np.float64]:
+    """Choose a colour for each label 0, 1, ..., different for those that touch, (labels, 3).
 
-    Label l has the l-th colour of an endless palette, in which colours near to
-    each other in order are far from each other in hue; a label takes a later one only if
-    a touching, smaller label has one too much alike.
+    A label has the colour of its name, which is its own number unless given, in an endless
+    palette whose first colours are far apart; it takes a later one only if a touching,
+    smaller label has that already.
     """
     n_labels = int(labels.max()) + 1
+    preferred = np.arange(n_labels) if names is None else names
     earlier: list[list[int]] = [[] for _ in range(n_labels)]
     for small, large in touching_labels(labels):
         earlier[large].append(int(small))
@@ -104,7 +113,7 @@ def region_colours(labels: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
     chosen: list[int] = []
     for label in range(n_labels):
         taken = {chosen[other] for other in earlier[label]}
-        index = label % palette.SIZE
+        index = int(preferred[label]) % palette.SIZE
         while index in taken:
             index += 1
         chosen.append(index)

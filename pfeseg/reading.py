@@ -33,6 +33,9 @@ IMAGE_SUFFIXES = {
 """Endings of what is taken for an image inside a folder; a file named outright may have any."""
 
 
+TIFF_SIGNATURES = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+
+
 def read_image(
     source: Path | bytes, *, page: int = 0, allow_huge: bool = False, name: str | None = None
 ) -> NDArray[Any]:
@@ -55,20 +58,13 @@ def read_image(
     name = name or (str(source) if isinstance(source, Path) else "standard input")
     content = _content(source, name)
     try:
-        with _quiet_pillow() as pillow, pillow.open(content) as image:
-            _check_size(image.size, name, allow_huge)
-            _turn_to_page(image, page, name)
-            _refuse_deep_tiff(image)
-            array = _to_array(image)
-    except InvalidInputError:
+        array = _read_with_pillow(content, page, name, allow_huge)
+        if array is None:
+            array = _read_with_tifffile(content, page, name, allow_huge)
+    except (InvalidInputError, MemoryError):
         raise
-    except Exception as error:  # Pillow's decoders raise whatever a broken file makes them
-        try:
-            array = _read_tiff(content, page, name, allow_huge)
-        except InvalidInputError:
-            raise
-        except Exception:
-            raise InvalidInputError(f"{name}: {_reason(error)}") from error
+    except Exception as error:  # decoders raise whatever a broken file makes them
+        raise InvalidInputError(f"{name}: {_reason(error)}") from error
     if array.dtype == np.int32 or array.dtype == np.uint32:
         if array.min() < 0 or array.max() > 65535:
             raise InvalidInputError(
@@ -96,8 +92,32 @@ def _content(source: Path | bytes, name: str) -> io.BytesIO:
     return io.BytesIO(source)
 
 
+def _read_with_pillow(
+    content: io.BytesIO, page: int, name: str, allow_huge: bool
+) -> NDArray[Any] | None:
+    """Read any image but those TIFF files that need tifffile, for which it returns None."""
+    from PIL import UnidentifiedImageError
+
+    with quiet_pillow() as pillow:
+        try:
+            opened = pillow.open(content)
+        except UnidentifiedImageError:
+            if content.getvalue()[:4] in TIFF_SIGNATURES:
+                return None
+            raise
+        with opened as image:
+            _turn_to_page(image, page, name)
+            _check_size(image.size, name, allow_huge)
+            # Pillow reduces several channels of more than 8 bits to 8, or mixes
+            # them up where each channel is stored apart.
+            bits = image.tag_v2.get(258, ()) if image.format == "TIFF" else ()
+            if len(bits) > 1 and max(bits) > 8:
+                return None
+            return _to_array(image)
+
+
 @contextmanager
-def _quiet_pillow() -> Iterator[Any]:
+def quiet_pillow() -> Iterator[Any]:
     """Offer PIL.Image with its own size limit lifted, as ours is checked instead."""
     from PIL import Image
 
@@ -126,16 +146,6 @@ def _turn_to_page(image: Image.Image, page: int, name: str) -> None:
         image.seek(page)
 
 
-def _refuse_deep_tiff(image: Image.Image) -> None:
-    """Leave TIFF files with several channels of more than 8 bits to tifffile.
-
-    Pillow reduces them to 8 bits, or mixes them up where each channel is stored apart.
-    """
-    bits = image.tag_v2.get(258, ()) if image.format == "TIFF" else ()  # type: ignore[attr-defined]
-    if len(bits) > 1 and max(bits) > 8:
-        raise ValueError(f"TIFF with {len(bits)} channels of {max(bits)} bits")
-
-
 def _to_array(image: Image.Image) -> NDArray[Any]:
     from PIL import Image, ImageOps
 
@@ -156,8 +166,10 @@ def _to_array(image: Image.Image) -> NDArray[Any]:
     return np.asarray(image.convert("RGB"))
 
 
-def _read_tiff(content: io.BytesIO, page: int, name: str, allow_huge: bool) -> NDArray[Any]:
-    """Read what Pillow cannot: TIFF files with several channels of 16 bits or floats."""
+def _read_with_tifffile(
+    content: io.BytesIO, page: int, name: str, allow_huge: bool
+) -> NDArray[Any]:
+    """Read a TIFF file with several channels of 16 bits or floats."""
     import tifffile
 
     content.seek(0)
@@ -166,13 +178,31 @@ def _read_tiff(content: io.BytesIO, page: int, name: str, allow_huge: bool) -> N
             raise InvalidInputError(
                 f"{name}: has {len(tiff.pages)} page(s), counted from 0; there is no {page}"
             )
-        sheet = tiff.pages[page]
-        _check_size((sheet.shape[1], sheet.shape[0]), name, allow_huge)
+        sheet: Any = tiff.pages[page]
+        _check_size((sheet.imagewidth, sheet.imagelength), name, allow_huge)
+        if sheet.photometric not in (0, 1, 2):  # grey or RGB
+            raise InvalidInputError(
+                f"{name}: a TIFF of {sheet.photometric.name} colours with more than 8 bits; "
+                "convert it to RGB first"
+            )
         array = np.asarray(sheet.asarray())
-    if array.ndim == 3 and array.shape[0] in (3, 4) and array.shape[2] not in (3, 4):
+        transparent = any(extra in (1, 2) for extra in sheet.extrasamples)
+        orientation = sheet.tags.valueof(274, 1)
+    if array.ndim == 3 and sheet.planarconfig == 2:
         array = np.moveaxis(array, 0, 2)  # channels stored one after the other
-    if array.ndim == 3 and array.shape[2] == 4:
-        array = _composite(array)
+    if array.ndim == 3 and array.shape[2] > 3:  # further channels are no colours
+        array = _composite(array) if transparent else array[..., :3]
+    return _upright(array, orientation)
+
+
+def _upright(array: NDArray[Any], orientation: int) -> NDArray[Any]:
+    """Turn an image as its orientation tag, 1 to 8, says."""
+    if orientation in (5, 6, 7, 8):
+        array = array.swapaxes(0, 1)
+    if orientation in (3, 4, 7, 8):
+        array = array[::-1]
+    if orientation in (2, 3, 6, 7):
+        array = array[:, ::-1]
     return array
 
 

@@ -33,7 +33,7 @@ KNOWS = {
     "settings": {"checks", "errors", "graph", "initial", "solver"},
     "pipeline": {"cluster", "errors", "graph", "image", "initial", "settings", "solver"},
     "pictures": {"errors", "image"},
-    "files": {"errors"},
+    "files": {"errors", "reading"},
     "metrics": {"errors"},
     "bsds_files": {"errors", "files"},
     "stages": {

@@ -27,6 +27,11 @@ def test_no_more_clusters_than_values():
     assert (cluster_embedding(np.zeros((30, 2)), 5) == 0).all()
 
 
+def test_near_but_different_centres_stay_apart():
+    line = np.linspace(0, 1, 5000)[:, None]
+    assert len(np.unique(cluster_embedding(line, 1000))) == 1000
+
+
 def test_the_seed_decides():
     Y = RNG.normal(size=(500, 4))
     assert (cluster_embedding(Y, 7, seed=1) == cluster_embedding(Y, 7, seed=1)).all()

@@ -2,9 +2,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from pfeseg import InvalidInputError
 from pfeseg.files import read_labels, read_stage, replacing, write_labels, write_png, write_stage
+
+GRAPH = {
+    "n_nodes": np.array(5), "edges": np.arange(4), "weights": np.ones(2),
+    "size": np.array([1, 5]), "full_size": np.array([4, 20]),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["l.png", "l.tif", "l.npy"])
@@ -33,7 +39,10 @@ def test_labels_beyond_65535_never_overflow(tmp_path):
         ("text.png", "not a label map"),
         ("colour.png", "one integer a pixel"),
         ("float.npy", "one integer a pixel"),
-        ("negative.npy", "from 0 on"),
+        ("negative.npy", "from 0 to"),
+        ("vast.npy", "from 0 to"),
+        ("empty.npy", "not a label map"),
+        ("zip.npy", "one integer a pixel"),
     ],
 )
 def test_what_is_no_label_map_is_refused(tmp_path, name, message):
@@ -41,8 +50,20 @@ def test_what_is_no_label_map_is_refused(tmp_path, name, message):
     write_png(tmp_path / "colour.png", np.zeros((3, 3, 3), np.uint8))
     np.save(tmp_path / "float.npy", np.zeros((3, 3)))
     np.save(tmp_path / "negative.npy", np.full((3, 3), -1))
+    np.save(tmp_path / "vast.npy", np.full((3, 3), 2**64 - 5, np.uint64))
+    (tmp_path / "empty.npy").touch()
+    np.savez(tmp_path / "zip.npz", np.zeros((2, 2), int))
+    (tmp_path / "zip.npz").rename(tmp_path / "zip.npy")
     with pytest.raises(InvalidInputError, match=message):
         read_labels(tmp_path / name)
+
+
+def test_label_maps_of_other_programs(tmp_path):
+    indexed = Image.fromarray(np.array([[0, 3], [7, 3]], np.uint8), "L").convert("P")
+    indexed.save(tmp_path / "palette.png")
+    assert read_labels(tmp_path / "palette.png").tolist() == [[0, 3], [7, 3]]
+    Image.fromarray(np.array([[True, False]])).save(tmp_path / "bits.png")
+    assert read_labels(tmp_path / "bits.png").tolist() == [[1, 0]]
 
 
 def test_nothing_half_written_is_left(tmp_path):
@@ -59,18 +80,26 @@ def test_nothing_half_written_is_left(tmp_path):
     assert (tmp_path / "a.txt").read_text() == "old"
 
 
+def test_names_may_be_as_long_as_they_can(tmp_path):
+    name = "x" * 251 + ".npy"
+    write_labels(tmp_path / name, np.zeros((2, 2), int))
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+    with pytest.raises(InvalidInputError, match="cannot be written"):
+        write_labels(tmp_path / ("x" * 300 + ".npy"), np.zeros((2, 2), int))
+
+
 def test_stage_files_carry_their_settings(tmp_path):
-    write_stage(tmp_path / "a.npz", "graph", {"sigma": 0.5}, {"edges": np.arange(4)})
+    write_stage(tmp_path / "a.npz", "graph", {"sigma": 0.5}, GRAPH)
     header, arrays = read_stage(tmp_path / "a.npz", "graph")
     assert header["settings"] == {"sigma": 0.5}
     assert arrays["edges"].tolist() == [0, 1, 2, 3]
     first = (tmp_path / "a.npz").read_bytes()
-    write_stage(tmp_path / "b.npz", "graph", {"sigma": 0.5}, {"edges": np.arange(4)})
+    write_stage(tmp_path / "b.npz", "graph", {"sigma": 0.5}, GRAPH)
     assert (tmp_path / "b.npz").read_bytes() == first
 
 
 def test_wrong_stage_files_are_refused(tmp_path, monkeypatch):
-    write_stage(tmp_path / "a.npz", "graph", {}, {"edges": np.arange(4)})
+    write_stage(tmp_path / "a.npz", "graph", {}, GRAPH)
     with pytest.raises(InvalidInputError, match=r"'pfeseg init', found one made by 'pfeseg graph'"):
         read_stage(tmp_path / "a.npz", "init")
     np.savez(tmp_path / "other.npz", x=np.arange(3))
@@ -80,6 +109,13 @@ def test_wrong_stage_files_are_refused(tmp_path, monkeypatch):
             read_stage(tmp_path / name, "graph")
     with pytest.raises(InvalidInputError, match="no such file"):
         read_stage(tmp_path / "missing.npz", "graph")
+    for header in ('{"a": 1}', "[1]", '{"format_version": 1, "kind": "tea", "settings": {}}'):
+        np.savez(tmp_path / "odd.npz", pfeseg=np.array(header))
+        with pytest.raises(InvalidInputError, match="expected a file made by"):
+            read_stage(tmp_path / "odd.npz", "graph")
+    write_stage(tmp_path / "lacking.npz", "graph", {}, {"edges": np.arange(4)})
+    with pytest.raises(InvalidInputError, match="damaged, as it lacks full_size, n_nodes"):
+        read_stage(tmp_path / "lacking.npz", "graph")
     monkeypatch.setattr("pfeseg.files.FORMAT_VERSION", 0)
     with pytest.raises(InvalidInputError, match="upgrade pfeseg"):
         read_stage(tmp_path / "a.npz", "graph")

@@ -6,7 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pfeseg import InvalidInputError, draw_overlay
-from pfeseg.pictures import BOUNDARY, find_boundaries, region_colours, touching_labels
+from pfeseg.pictures import (
+    BOUNDARY,
+    TILE_GAP,
+    draw_embedding,
+    find_boundaries,
+    region_colours,
+    touching_labels,
+)
 
 
 def touching_by_hand(labels: np.ndarray) -> set[tuple[int, int]]:
@@ -58,6 +65,30 @@ def test_overlay_tints_regions_and_draws_boundaries():
     assert marks.tolist() == [[0, 1, 0, 0], [1, 1, 0, 0], [0, 1, 0, 0]]
     assert (picture[marks] == np.array(BOUNDARY) * 255).all()
     assert (picture[0, 0] != picture[0, 3]).any()
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([[0, 255], [255, 0]], np.uint8),
+        np.array([[-1, 16_000_000], [3, 3]]),
+        np.array([[True, False], [False, True]]),
+        np.array([[2**63, 1], [1, 1]], np.uint64),
+    ],
+)
+def test_label_maps_of_any_origin(labels):
+    picture = draw_overlay(np.zeros((2, 2)), labels)
+    assert picture.shape == (2, 2, 3)
+
+
+def test_labels_that_are_no_integers_are_rejected():
+    with pytest.raises(InvalidInputError, match="integers"):
+        draw_overlay(np.zeros((2, 2)), np.zeros((2, 2)))
+
+
+def test_montage_of_a_tall_image_has_no_empty_columns():
+    sheet = draw_embedding(np.arange(80.0).reshape(40, 2), (40, 1))
+    assert sheet.shape == (40, 2 * 1 + TILE_GAP)
 
 
 def test_overlay_of_another_size_is_rejected():

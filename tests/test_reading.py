@@ -126,6 +126,33 @@ def test_planar_tiff(tmp_path):
     assert (read_image(tmp_path / "a.tif") == RGB.astype(np.uint16) * 257).all()
 
 
+@pytest.mark.parametrize("orientation", [1, 2, 3, 4, 5, 6, 7, 8])
+def test_deep_tiff_is_turned_like_a_shallow_one(tmp_path, orientation):
+    tag = (274, "H", 1, orientation, True)
+    for name, image in (("a.tif", RGB), ("b.tif", RGB.astype(np.uint16) * 257)):
+        tifffile.imwrite(tmp_path / name, image, photometric="rgb", extratags=[tag])
+    shallow, deep = (read_image(tmp_path / name) for name in ("a.tif", "b.tif"))
+    assert (deep == shallow.astype(int) * 257).all()
+
+
+def test_further_channels_are_not_taken_for_alpha(tmp_path):
+    infrared = np.dstack([RGB, np.zeros((7, 11), np.uint8)]).astype(np.uint16) * 257
+    tifffile.imwrite(tmp_path / "a.tif", infrared, photometric="rgb", extrasamples=["unspecified"])
+    assert (read_image(tmp_path / "a.tif") == RGB.astype(np.uint16) * 257).all()
+    tifffile.imwrite(tmp_path / "b.tif", infrared, photometric="separated")
+    with pytest.raises(InvalidInputError, match="SEPARATED colours"):
+        read_image(tmp_path / "b.tif")
+
+
+def test_size_is_checked_on_the_page_that_is_read(tmp_path, monkeypatch):
+    pages = [Image.new("L", (5, 4)), Image.new("L", (50, 40))]
+    path = saved(tmp_path, pages[0], "a.tif", save_all=True, append_images=pages[1:])
+    monkeypatch.setattr("pfeseg.reading.MAX_PIXELS", 100)
+    assert read_image(path).shape == (4, 5)
+    with pytest.raises(InvalidInputError, match="--allow-huge"):
+        read_image(path, page=1)
+
+
 def test_cmyk_is_not_taken_for_alpha(tmp_path):
     red = Image.new("CMYK", (4, 3), (0, 255, 255, 0))
     for name in ("a.tif", "a.jpg"):
