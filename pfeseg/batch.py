@@ -13,8 +13,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from pfeseg import __version__, exports, pictures
-from pfeseg.errors import PfesegError
+from pfeseg.errors import PfesegError, SolverWarning
 from pfeseg.files import write_labels, write_png, write_text
+from pfeseg.kernels import variant
 from pfeseg.pipeline import Segmentation, segment
 from pfeseg.reading import read_image
 from pfeseg.settings import Settings
@@ -53,6 +54,16 @@ def run_task(
     Never raises: a failure comes back as a row that says why. `threads` is for
     the solver where the settings leave their number open.
     """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SolverWarning)
+        row = _run_task(task, on_iteration, threads)
+    for warning in caught:
+        if issubclass(warning.category, SolverWarning):
+            row.setdefault("warnings", []).append(f"{task.source}: {warning.message}")
+    return row
+
+
+def _run_task(task: Task, on_iteration: OnIteration | None, threads: int | None) -> dict[str, Any]:
     started = time.perf_counter()
     row: dict[str, Any] = {"input": str(task.source)}
     try:
@@ -116,7 +127,12 @@ def _write(task: Task, image: NDArray[Any], result: Segmentation) -> None:
 
 def report_text(task: Task, result: Segmentation) -> str:
     """Return the sidecar report as JSON text."""
-    report = {"input": str(task.source), "pfeseg_version": __version__, **result.report()}
+    report = {
+        "input": str(task.source),
+        "pfeseg_version": __version__,
+        "kernels": variant(),
+        **result.report(),
+    }
     return json.dumps(report, indent=2) + "\n"
 
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import glob
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from pfeseg.errors import InvalidInputError
-from pfeseg.outputs import SUFFIXES
+from pfeseg.outputs import LABELS_FORMATS, SUFFIXES
 from pfeseg.reading import IMAGE_SUFFIXES
 
 STANDARD_INPUT = Path("-")
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -49,8 +53,11 @@ def expand_inputs(names: Iterable[str], recursive: bool = False) -> list[Input]:
 
 def read_name_list(content: bytes) -> list[str]:
     """Split a list of names at NUL bytes if it holds any, else at line ends."""
-    text = content.decode("utf-8", errors="surrogateescape")
-    names = text.split("\0") if "\0" in text else text.splitlines()
+    text = content.removeprefix(BOM_UTF8).decode("utf-8", errors="surrogateescape")
+    if "\0" in text:
+        names = text.split("\0")
+    else:
+        names = [line.removesuffix("\r") for line in text.split("\n")]
     return [name for name in names if name.strip()]
 
 
@@ -64,24 +71,33 @@ def parse_shard(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def take_shard(inputs: Sequence[Input], shard: tuple[int, int]) -> list[Input]:
+def take_shard(inputs: Sequence[T], shard: tuple[int, int]) -> list[T]:
     """Take every n-th input, beginning with the i-th."""
     i, n = shard
     return list(inputs[i - 1 :: n])
 
 
 def _identity(path: Path) -> Path:
-    return path if path == STANDARD_INPUT else path.resolve()
+    """Tell one name of a file from another; links to one file stay different inputs."""
+    return path if path == STANDARD_INPUT else path.parent.resolve() / path.name
 
 
 def _expand(name: str, recursive: bool) -> list[Input]:
-    path = Path(name)
-    if name == "-" or path.is_file():
-        return [Input(path)]
-    if path.is_dir():
-        return _in_folder(path, recursive)
-    if path.is_symlink():
-        return [Input(path, problem=f"{path}: broken link to {path.readlink()}")]
+    if name == "-":
+        return [Input(STANDARD_INPUT)]
+    if not name:
+        return [Input(Path(name), problem="an empty name was given; is a variable unset?")]
+    # A file that is really called "-" must not look like standard input.
+    path = Path(name) if Path(name) != STANDARD_INPUT else Path(name).absolute()
+    try:
+        if path.is_dir():
+            return _in_folder(path, recursive)
+        if path.exists():
+            return [Input(path)]
+        if path.is_symlink():
+            return [Input(path, problem=f"{path}: broken link to {path.readlink()}")]
+    except OSError as error:
+        return [Input(path, problem=f"{path}: cannot be read ({error.strerror})")]
     if glob.has_magic(name):
         matches = sorted(Path(match) for match in glob.glob(name, recursive=True))  # noqa: PTH207
         files = [Input(match) for match in matches if match.is_file() and not _is_result(match)]
@@ -106,11 +122,13 @@ def _in_folder(folder: Path, recursive: bool) -> list[Input]:
 
 
 def _is_result(path: Path) -> bool:
-    """Tell whether an earlier run wrote this picture beside its report."""
+    """Tell whether a run wrote this picture: its image or its report lies beside it."""
     for suffix in SUFFIXES.values():
-        ending = suffix.format(labels_format=path.suffix[1:])
-        if path.name.endswith(ending):
-            report = path.with_name(path.name.removesuffix(ending) + SUFFIXES["report"])
-            if report.name != path.name and report.exists():
-                return True
+        for labels_format in LABELS_FORMATS:
+            ending = suffix.format(labels_format=labels_format)
+            base = path.name.removesuffix(ending)
+            if base and base != path.name:
+                beside = (SUFFIXES["report"], *IMAGE_SUFFIXES)
+                if any(path.with_name(base + end).exists() for end in beside):
+                    return True
     return False

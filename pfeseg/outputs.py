@@ -22,20 +22,14 @@ SUFFIXES = {
 
 SAVEABLE = tuple(kind for kind in SUFFIXES if kind != "report")
 
+LABELS_FORMATS = ("png", "tif", "npy")
+
 TEMPLATE_FIELDS = ("stem", "ext", "parent")
 
 
 def check_template(template: str) -> None:
     """Refuse a template that cannot name files."""
-    try:
-        name = template.format(**dict.fromkeys(TEMPLATE_FIELDS, "x"))
-    except (KeyError, IndexError, ValueError) as error:
-        fields = ", ".join(f"{{{field}}}" for field in TEMPLATE_FIELDS)
-        raise InvalidInputError(
-            f"the template {template!r} is not understood; its fields are {fields}"
-        ) from error
-    if not name or Path(name).is_absolute() or ".." in Path(name).parts:
-        raise InvalidInputError(f"the template {template!r} must name a file below the folder")
+    _fill(template, dict.fromkeys(TEMPLATE_FIELDS, "x"))
 
 
 def result_paths(
@@ -43,11 +37,27 @@ def result_paths(
 ) -> dict[str, Path]:
     """Name the results of one input, the report last."""
     stem = "stdin" if str(source) == "-" else source.stem
-    base = template.format(stem=stem, ext=source.suffix[1:], parent=source.resolve().parent.name)
+    parent = source.resolve().parent.name
+    base = _fill(template, {"stem": stem, "ext": source.suffix[1:], "parent": parent})
     return {
         kind: folder / (base + SUFFIXES[kind].format(labels_format=labels_format))
         for kind in (*kinds, "report")
     }
+
+
+def _fill(template: str, values: dict[str, str]) -> str:
+    try:
+        base = template.format(**values)
+    except (KeyError, IndexError, ValueError, AttributeError, TypeError) as error:
+        fields = ", ".join(f"{{{field}}}" for field in TEMPLATE_FIELDS)
+        raise InvalidInputError(
+            f"the template {template!r} is not understood; its fields are {fields}"
+        ) from error
+    if not base or base.endswith("/") or Path(base).is_absolute() or ".." in Path(base).parts:
+        raise InvalidInputError(
+            f"the template {template!r} must name a file below the folder, not {base!r}"
+        )
+    return base
 
 
 def check_plan(plan: Mapping[Path, Mapping[str, Path]]) -> None:
@@ -59,13 +69,13 @@ def check_plan(plan: Mapping[Path, Mapping[str, Path]]) -> None:
     inputs = {source.resolve() for source in plan}
     for source, results in plan.items():
         for path in results.values():
-            key = Path(os.path.abspath(path))  # noqa: PTH100 - results may not exist to resolve
+            key = path.parent.resolve() / path.name
             if key in taken:
                 raise InvalidInputError(
                     f"{taken[key]} and {source} would both write {path}; "
                     "tell them apart with --template, for instance '{stem}_{ext}'"
                 )
-            if key in inputs:
+            if key in inputs or path.resolve() in inputs:
                 raise InvalidInputError(f"{path} is an input and would be written over")
             taken[key] = source
     for folder in {path.parent for results in plan.values() for path in results.values()}:

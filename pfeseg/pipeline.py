@@ -66,6 +66,7 @@ class Segmentation:
             "objective": last.objective,
             "orthogonality_error": last.orthogonality_error,
             "pcg_iterations": sum(r.pcg_iterations for r in self.embedding.history),
+            "pcg_capped": sum(r.pcg_capped for r in self.embedding.history),
             "timings": {stage: round(seconds, 4) for stage, seconds in self.timings.items()},
         }
 

@@ -40,7 +40,8 @@ KNOWS = {
         *("cluster", "errors", "files", "graph", "image", "initial", "settings", "solver"),
     },
     "batch": {
-        *("errors", "exports", "files", "pictures", "pipeline", "reading", "settings", "solver"),
+        *("errors", "exports", "files", "kernels", "pictures", "pipeline"),
+        *("reading", "settings", "solver"),
     },
 }
 

@@ -123,6 +123,50 @@ def test_skip_existing_resumes(folder, tmp_path):
     assert times == {name: (out / name).stat().st_mtime_ns for name in times}
 
 
+def test_a_batch_killed_beside_its_inputs_can_be_resumed(folder):
+    (folder / "bad.png").unlink()
+    run("segment", folder, *QUICK)
+    (folder / "b.json").unlink()
+    resumed = run("segment", folder, "--skip-existing", "--json", *QUICK)
+    assert resumed.exit_code == 0, resumed.stderr
+    rows = [json.loads(line) for line in resumed.stdout.splitlines()]
+    assert sorted(row["status"] for row in rows) == ["done", "skipped", "skipped"]
+    assert (folder / "b.json").exists()
+
+
+def test_skip_existing_never_replaces_a_file(folder):
+    (folder / "a_labels.png").write_text("precious")
+    assert run("segment", folder / "a.png", "--skip-existing", *QUICK).exit_code == 0
+    assert (folder / "a_labels.png").read_text() == "precious"
+    assert (folder / "a_overlay.png").exists()
+
+
+def test_shards_find_clashes_of_all(folder, tmp_path):
+    iio.imwrite(folder / "a.jpg", np.zeros((40, 40, 3), np.uint8))
+    result = run("segment", folder, "-o", tmp_path / "out", "--shard", "1/2", *QUICK)
+    assert result.exit_code == 2
+    assert "would both write" in result.stderr
+
+
+def test_names_with_newlines_stay_on_one_line(folder, tmp_path):
+    shutil.copy(folder / "bad.png", folder / "new\nline.png")
+    result = run("segment", folder / "new\nline.png", "-o", tmp_path / "out", *QUICK)
+    assert result.exit_code == 1
+    assert result.stderr.count("\n") == 1
+    assert "new\\nline.png" in result.stderr
+
+
+def test_warnings_name_their_image(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("pfeseg.kernels.MAX_PCG_ITERATIONS", 1)
+    args = ("segment", folder / "a.png", *QUICK, "--pcg-rtol", "1e-9", "-o")
+    result = run(*args, tmp_path / "out")
+    assert result.exit_code == 0
+    assert "Warning: " in result.stderr
+    assert "a.png: the conjugate gradient hit its cap" in result.stderr
+    assert json.loads((tmp_path / "out" / "a.json").read_text())["pcg_capped"] > 0
+    assert run(*args, tmp_path / "quiet", "-q").stderr == ""
+
+
 def test_shards_part_the_work(folder, tmp_path):
     (folder / "bad.png").unlink()
     for shard in ("1/2", "2/2"):
@@ -199,6 +243,12 @@ def test_config_replays_a_run_exactly(samples, tmp_path):
     [
         (["--overwrite", "--skip-existing"], "not both"),
         (["--shard", "3/2"], "i/n"),
+        (["-q", "-v"], "not both"),
+        (["-", "--files-from", "-"], "standard input can hold"),
+        (["--sigma", "-1"], "sigma must be"),
+        (["--neighbours", "0.5"], "neighbours must be"),
+        (["--threads", "3000000000"], "threads must be"),
+        (["--config", "{empty}"], "holds no settings"),
         (["--save", "labels,masks"], "'masks' is not one of labels"),
         (["--template", "{name}"], "its fields are {stem}"),
         (["--neighbours", "many"], "neither 4, 8 nor a radius"),
@@ -217,6 +267,8 @@ def test_wrong_options_are_found_before_any_work(folder, tmp_path, args, message
     places = {"text": tmp_path / "text", "odd": tmp_path / "odd.json", "stem": "{stem}"}
     places["text"].write_text("hello")
     places["odd"].write_text('{"speed": 3}')
+    places["empty"] = tmp_path / "empty.json"
+    places["empty"].write_text("{}")
     filled = [a if a == "{name}" else a.format(**places) for a in args]
     output = [] if "-o" in args else ["-o", tmp_path / "out"]
     result = run("segment", folder, *output, *filled)
@@ -241,6 +293,22 @@ def test_ctrl_c_leaves_nothing_half_written_and_gives_130(samples, tmp_path, whe
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 130, errors
     assert errors.splitlines()[-1] == "Error: interrupted"
+    left = listing(tmp_path / "out") if (tmp_path / "out").exists() else []
+    assert not [name for name in left if name.endswith(".part")]
+
+
+def test_sigterm_ends_the_workers_and_leaves_nothing_half_written(samples, tmp_path):
+    big = tmp_path / "in"
+    big.mkdir()
+    for k in range(4):
+        shutil.copy(samples / "rocket.jpg", big / f"{k}.jpg")
+    command = [sys.executable, "-m", "pfeseg", "segment", str(big), "-o", str(tmp_path / "out"),
+               "--downsample", "1", "--jobs", "2"]  # fmt: skip
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
+    time.sleep(4)
+    process.terminate()
+    process.communicate(timeout=20)  # ends only when no worker holds the pipe any more
+    assert process.returncode == 143
     left = listing(tmp_path / "out") if (tmp_path / "out").exists() else []
     assert not [name for name in left if name.endswith(".part")]
 

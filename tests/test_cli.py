@@ -98,6 +98,23 @@ def test_unwritable_folder(samples, tmp_path):
     assert result.stderr.count("\n") == 1
 
 
+def test_no_arguments_show_the_help_page():
+    result = run()
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Usage: ")
+    assert "Commands:" in result.stderr
+
+
+def test_full_disk_gives_one_line():
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        process = subprocess.run(
+            [sys.executable, "-m", "pfeseg", "info"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert process.returncode == 1
+    assert "No space left on device" in process.stderr
+    assert "Traceback" not in process.stderr
+
+
 def test_every_command_has_help():
     assert run("--help").exit_code == 0
     for command in COMMANDS:

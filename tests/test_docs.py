@@ -37,6 +37,10 @@ def test_the_commands_page_is_up_to_date():
     assert fold.sub(" ", load_maker().commands_page()) == fold.sub(" ", PAGE), "run 'make docs'"
 
 
+def test_help_pages_show_no_control_words():
+    assert "\\b" not in PAGE
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_and_option_is_documented(name):
     section = PAGE.split(f"## pfeseg {name}\n")[1].split("\n## ")[0]

@@ -64,16 +64,37 @@ def test_problems_are_kept_for_the_report(tree):
 
 
 def test_earlier_results_are_no_inputs(tree):
-    for name in ("b_labels.png", "b_overlay.png", "b.json", "my_labels.png"):
-        (tree / "in" / name).touch()
+    for name in (
+        "b_labels.png",
+        "b_overlay.png",
+        "x-jpg_labels.tif",
+        "x-jpg.json",
+        "my_labels.png",
+    ):
+        (tree / "in" / name).touch()  # b's report is missing, as after a killed run
     assert found("in") == ["in/a.PNG", "in/b.jpg", "in/my_labels.png"]
     assert found("in/*.png") == ["in/my_labels.png"]
+    assert found("in/b_labels.png") == ["in/b_labels.png"]  # named outright
+
+
+def test_odd_names(tree):
+    assert expand_inputs([""])[0].problem.startswith("an empty name")
+    assert "cannot be read" in expand_inputs(["x" * 300])[0].problem
+    (tree / "-").touch()
+    assert found("./-") == [str(tree / "-")]
+    assert found("-") == ["-"]
+
+
+def test_links_to_one_file_are_different_inputs(tree):
+    (tree / "in" / "c.jpg").symlink_to(tree / "in" / "b.jpg")
+    assert found("in") == ["in/a.PNG", "in/b.jpg", "in/c.jpg"]
 
 
 def test_name_lists():
     assert read_name_list(b"a b.png\n\n\xc3\xa4.png\r\n") == ["a b.png", "ä.png"]
     assert read_name_list(b"a\nb.png\0c.png\0") == ["a\nb.png", "c.png"]
     assert read_name_list(b"") == []
+    assert read_name_list("\ufeffa\u2028b.png\n".encode()) == ["a\u2028b.png"]
 
 
 def test_shards_part_the_inputs(tree):
@@ -96,10 +117,33 @@ def test_result_names():
     assert list(names)[-1] == "report"
 
 
-@pytest.mark.parametrize("template", ["{name}", "{stem", "{0}", "", "/etc/{stem}", "../{stem}"])
+@pytest.mark.parametrize(
+    "template",
+    ["{name}", "{stem", "{0}", "", "/etc/{stem}", "../{stem}", "{stem.x}", "{stem[a]}", "{stem}/"],
+)
 def test_wrong_templates_are_refused(template):
     with pytest.raises(InvalidInputError, match="template"):
         check_template(template)
+
+
+@pytest.mark.parametrize("source", ["noext", "-", "...png"])
+def test_templates_never_leave_the_folder(source):
+    with pytest.raises(InvalidInputError, match="below the folder"):
+        result_paths(
+            Path(source), Path("out"), [], labels_format="png",
+            template="{stem}/a" if source == "...png" else "{ext}/{stem}",
+        )  # fmt: skip
+
+
+def test_links_hide_no_clash(tmp_path):
+    (tmp_path / "real").mkdir()
+    for link in ("one", "two"):
+        (tmp_path / link).symlink_to(tmp_path / "real")
+    a, b = tmp_path / "one" / "a.png", tmp_path / "two" / "a.jpg"
+    with pytest.raises(InvalidInputError, match="would both write"):
+        check_plan({p: {"labels": p.parent / "a_labels.png"} for p in (a, b)})
+    with pytest.raises(InvalidInputError, match="is an input"):
+        check_plan({a: {"overlay": tmp_path / "two" / "x.png"}, tmp_path / "one" / "x.png": {}})
 
 
 def test_plans_that_cannot_work_are_refused(tmp_path):

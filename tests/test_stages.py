@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from test_cli import run
 
-from pfeseg.files import read_labels, read_stage
+from pfeseg.files import read_labels, read_stage, write_png
 
 
 @pytest.fixture
@@ -91,11 +91,12 @@ def test_each_stage_says_when_it_is_handed_something_else(chain, samples):
         (("cluster", "graph.npz"), "pfeseg embed", "pfeseg graph"),
     ]:
         paths = [chain / name for name in args[1:]]
-        result = run(args[0], *paths, "-o", chain / "new.npy")
+        new = chain / ("new.npy" if args[0] == "cluster" else "new.npz")
+        result = run(args[0], *paths, "-o", new)
         assert result.exit_code == 1
         assert f"expected a file made by '{expected}', found one made by '{found}'" in result.stderr
         assert result.stderr.count("\n") == 1
-        assert not (chain / "new.npy").exists()
+        assert not new.exists()
     assert run("graph", samples / "coffee.jpg", "-o", chain / "g.npz").exit_code == 1
 
 
@@ -117,7 +118,33 @@ def test_stages_do_not_overwrite_unasked(chain):
 def test_cluster_writes_other_formats(chain, ending):
     run("cluster", chain / "embedding.npz", "-k", 6, "--seed", 5, "-o", chain / f"l.{ending}")
     assert (read_labels(chain / f"l.{ending}") == read_labels(chain / "labels.png")).all()
-    assert run("cluster", chain / "embedding.npz", "-o", chain / "l.jpg").exit_code == 1
+    assert run("cluster", chain / "embedding.npz", "-o", chain / "l.jpg").exit_code == 2
+
+
+def test_cluster_takes_the_seed_of_the_stages_before(chain):
+    run("cluster", chain / "embedding.npz", "-k", 6, "-o", chain / "l.png")
+    assert (chain / "l.png").read_bytes() == (chain / "labels.png").read_bytes()
+
+
+def test_outputs_of_the_wrong_kind_or_over_an_input_are_refused(chain, samples):
+    for args in (
+        ("downsample", samples / "scene.png", "-o", chain / "x.png"),
+        ("overlay", samples / "scene.png", samples / "scene_labels.png", "-o", chain / "x.jpg"),
+        ("graph", chain / "image.npz", "-o", chain / "image.npz", "--overwrite"),
+    ):
+        before = (chain / "image.npz").read_bytes()
+        result = run(*args)
+        assert result.exit_code == 2
+        assert result.stderr.count("\n") == 1
+        assert (chain / "image.npz").read_bytes() == before
+
+
+def test_regions_are_counted_by_their_labels(samples, tmp_path):
+    mask = tmp_path / "mask.png"
+    write_png(mask, (read_labels(samples / "scene_labels.png") > 2).astype(np.uint8) * 255)
+    assert "regions: 2" in run("info", mask).stdout
+    result = run("overlay", samples / "scene.png", mask, "-o", tmp_path / "o.png")
+    assert "overlay of 2 regions" in result.stderr
 
 
 def test_overlay_of_another_size_is_refused(chain, samples):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
@@ -13,7 +15,7 @@ import click
 from pfeseg import __version__
 from pfeseg.errors import PfesegError
 
-EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
+EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 
 COMMANDS = {
     "segment": "Cut images into their regions.",
@@ -60,10 +62,15 @@ class Group(click.Group):
         """Run, and turn expected errors into one line on standard error."""
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, _terminate)
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning  # type: ignore[assignment]
             try:
                 code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+            except click.exceptions.NoArgsIsHelpError as error:
+                click.echo(error.format_message(), err=True)
+                code = EXIT_USAGE
             except click.UsageError as error:
                 command = error.ctx.command_path if error.ctx else "pfeseg"
                 _complain(f"{error.format_message()} (see '{command} --help')")
@@ -74,18 +81,31 @@ class Group(click.Group):
             except PfesegError as error:
                 _complain(str(error))
                 code = EXIT_FAILED
+            except OSError as error:
+                _complain(f"{error.filename or 'output'}: {error.strerror or error}")
+                code = EXIT_FAILED
             except (click.Abort, KeyboardInterrupt):
                 _complain("interrupted")
                 code = EXIT_INTERRUPTED
         sys.exit(code if isinstance(code, int) else 0)
 
 
+def _terminate(*_: Any) -> None:
+    """End by an exception, so that half-written files and worker processes are cleared away."""
+    raise SystemExit(EXIT_TERMINATED)
+
+
 def _complain(message: str) -> None:
-    click.echo(f"Error: {message}", err=True)
+    click.echo(f"Error: {one_line(message)}", err=True)
+
+
+def one_line(text: str) -> str:
+    """Escape what would break a line, such as a newline in the name of a file."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:
-    click.echo(f"Warning: {message}", err=True)
+    click.echo(f"Warning: {one_line(str(message))}", err=True)
 
 
 @click.group(

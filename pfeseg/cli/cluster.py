@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from pfeseg.cli.options import (
-    check_new,
+    check_output,
     make_settings,
     output_file_option,
     overwrite_option,
@@ -24,10 +24,12 @@ from pfeseg.cli.options import (
 def cluster(embedding_file: Path, output: Path, overwrite: bool, **options: Any) -> None:
     """Cluster EMBEDDING.npz, made by 'embed', into a label map: .png, .tif or .npy."""
     settings = make_settings(**options)
-    check_new(output, overwrite)
-    from pfeseg.files import labels_format
+    check_output(output, overwrite, (".png", ".tif", ".npy"), embedding_file)
+    from pfeseg.files import read_stage
     from pfeseg.stages import cluster_stage
 
-    labels_format(output)
+    if options["seed"] is None and options["config"] is None:  # as in one run of all stages
+        stored = read_stage(embedding_file, "embedding")[0]["settings"]
+        settings = settings.changed(seed=stored.get("seed", settings.seed))
     labels = cluster_stage(embedding_file, output, settings)
     click.echo(f"{output}: label map of {labels.max() + 1} regions", err=True)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from pfeseg.cli.options import (
-    check_new,
+    check_output,
     make_settings,
     output_file_option,
     overwrite_option,
@@ -28,7 +28,7 @@ def downsample(
 ) -> None:
     """Shrink IMAGE to the size at which it is solved, as a file for 'graph' and 'init'."""
     settings = make_settings(**options)
-    check_new(output, overwrite)
+    check_output(output, overwrite, (".npz",), image)
     from pfeseg.reading import read_image
     from pfeseg.stages import downsample_stage
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from pfeseg.cli.options import (
-    check_new,
+    check_output,
     make_settings,
     output_file_option,
     overwrite_option,
@@ -26,7 +26,7 @@ from pfeseg.cli.progress import iteration_bar
 def embed(graph_file: Path, init_file: Path, output: Path, overwrite: bool, **options: Any) -> None:
     """Solve for the embedding of GRAPH.npz, made by 'graph', from INIT.npz, made by 'init'."""
     settings = make_settings(**options)
-    check_new(output, overwrite)
+    check_output(output, overwrite, (".npz",), graph_file, init_file)
     from pfeseg.stages import embed_stage
 
     with iteration_bar(settings, graph_file.name) as bar:

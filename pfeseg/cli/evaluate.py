@@ -28,7 +28,7 @@ METRICS = ("covering", "pri", "vi")
     help="Of what is printed.",
 )
 def evaluate(labels: Path, ground_truth: Path, layout: str) -> int:  # fmt: skip
-    r"""Score LABELS against GROUND_TRUTH by covering, PRI and VI, as the BSDS benchmark does.
+    """Score LABELS against GROUND_TRUTH by covering, PRI and VI, as the BSDS benchmark does.
 
     LABELS is a label map (.png, .tif or .npy), or a .mat file with 'segs' or 'ucm2', which
     hold several segmentations. GROUND_TRUTH is a BSDS .mat file or a label map. Or

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from pfeseg.cli.options import (
-    check_new,
+    check_output,
     make_settings,
     output_file_option,
     overwrite_option,
@@ -24,7 +24,7 @@ from pfeseg.cli.options import (
 def graph(image_file: Path, output: Path, overwrite: bool, **options: Any) -> None:
     """Build the pixel graph of IMAGE.npz, made by 'downsample'."""
     settings = make_settings(**options)
-    check_new(output, overwrite)
+    check_output(output, overwrite, (".npz",), image_file)
     from pfeseg.stages import graph_stage
 
     built = graph_stage(image_file, output, settings)

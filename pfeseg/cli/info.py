@@ -63,11 +63,13 @@ def _describe(path: Path) -> dict[str, Any]:
 
             return describe_stage(path)
         case ".png" | ".tif" | ".tiff" | ".npy":
+            import numpy as np
+
             from pfeseg.files import read_labels
 
             labels = read_labels(path)
             size = f"{labels.shape[1]} x {labels.shape[0]}"
-            return {"kind": "labels", "image_size": size, "regions": int(labels.max()) + 1}
+            return {"kind": "labels", "image_size": size, "regions": len(np.unique(labels))}
         case ".json":
             return {"kind": "report", **_read_report(path)}
     raise InvalidInputError(f"{path}: expected a stage file, a label map or a report of pfeseg")
@@ -76,7 +78,7 @@ def _describe(path: Path) -> dict[str, Any]:
 def _read_report(path: Path) -> dict[str, Any]:
     try:
         report = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise InvalidInputError(f"{path}: not JSON that can be read") from error
     if not isinstance(report, dict) or "pfeseg_version" not in report:
         raise InvalidInputError(f"{path}: not a report of pfeseg")

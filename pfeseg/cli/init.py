@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from pfeseg.cli.options import (
-    check_new,
+    check_output,
     make_settings,
     output_file_option,
     overwrite_option,
@@ -24,7 +24,7 @@ from pfeseg.cli.options import (
 def init(image_file: Path, output: Path, overwrite: bool, **options: Any) -> None:
     """Make the initial embedding of IMAGE.npz, made by 'downsample'."""
     settings = make_settings(**options)
-    check_new(output, overwrite)
+    check_output(output, overwrite, (".npz",), image_file)
     from pfeseg.stages import init_stage
 
     Y0 = init_stage(image_file, output, settings)

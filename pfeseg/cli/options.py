@@ -121,10 +121,13 @@ def _read_config(path: Path) -> Settings:
 
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
-        return Settings.from_dict(values.get("settings", values))
+        settings = values.get("settings", values)
+        if not settings:
+            raise InvalidInputError("it holds no settings")
+        return Settings.from_dict(settings)
     except InvalidInputError as error:
         raise InvalidInputError(f"{path}: {error}") from error
-    except (ValueError, AttributeError, TypeError, OSError) as error:
+    except (ValueError, AttributeError, TypeError, OSError, RecursionError) as error:
         raise InvalidInputError(f"{path}: no settings in JSON ({error})") from error
 
 
@@ -161,9 +164,13 @@ def reading_options(command: F) -> F:
     )(command)  # fmt: skip
 
 
-def check_new(path: Path, overwrite: bool) -> None:
-    """Refuse to replace a file unasked."""
+def check_output(output: Path, overwrite: bool, endings: tuple[str, ...], *inputs: Path) -> None:
+    """Refuse an output of the wrong kind, over an input, or that exists already."""
     from pfeseg.errors import InvalidInputError
 
-    if path.exists() and not overwrite:
-        raise InvalidInputError(f"{path} exists; use --overwrite to replace it")
+    if output.suffix.lower() not in endings:
+        raise click.UsageError(f"{output}: the output must end in {' or '.join(endings)}")
+    if output.resolve() in [path.resolve() for path in inputs]:
+        raise click.UsageError(f"{output} is an input and would be written over")
+    if output.exists() and not overwrite:
+        raise InvalidInputError(f"{output} exists; use --overwrite to replace it")

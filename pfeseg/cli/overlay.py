@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from pfeseg.cli.options import check_new, output_file_option, overwrite_option, reading_options
+from pfeseg.cli.options import check_output, output_file_option, overwrite_option, reading_options
 
 
 @click.command()
@@ -19,12 +19,19 @@ def overlay(
     image: Path, labels: Path, output: Path, overwrite: bool, page: int, allow_huge: bool
 ) -> None:
     """Draw LABELS, a label map of any origin, over IMAGE, as a PNG."""
-    check_new(output, overwrite)
+    check_output(output, overwrite, (".png",), image, labels)
+    import numpy as np
+
+    from pfeseg.errors import InvalidInputError
     from pfeseg.files import read_labels, write_png
     from pfeseg.pictures import draw_overlay
     from pfeseg.reading import read_image
 
     regions = read_labels(labels)
     pixels = read_image(image, page=page, allow_huge=allow_huge)
-    write_png(output, draw_overlay(pixels, regions))
-    click.echo(f"{output}: overlay of {regions.max() + 1} regions", err=True)
+    try:
+        picture = draw_overlay(pixels, regions)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{labels} and {image}: {error}") from error
+    write_png(output, picture)
+    click.echo(f"{output}: overlay of {len(np.unique(regions))} regions", err=True)

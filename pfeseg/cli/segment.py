@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Generator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from pfeseg.cli import one_line
 from pfeseg.cli.options import (
     make_settings,
     output_folder_option,
@@ -42,7 +45,7 @@ def kinds_of_results(text: str) -> tuple[str, ...]:
 @click.argument("inputs", nargs=-1, metavar="INPUT...")
 @click.option(
     "--files-from",
-    type=click.File("rb"),
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
     metavar="LIST",
     help="Read more inputs from a file, one a line or separated by NUL; - reads them"
     " from standard input.",
@@ -94,7 +97,7 @@ def kinds_of_results(text: str) -> tuple[str, ...]:
 @settings_options()
 def segment(
     inputs: tuple[str, ...],
-    files_from: Any,
+    files_from: str | None,
     recursive: bool,
     output: Path | None,
     template: str,
@@ -112,7 +115,7 @@ def segment(
     allow_huge: bool,
     **options: Any,
 ) -> int:  # fmt: skip
-    r"""Cut images into their regions.
+    """Cut images into their regions.
 
     INPUT is an image file, a folder, a quoted glob pattern or - for standard input.
 
@@ -129,23 +132,34 @@ def segment(
 
     Exit codes: 0 all done, 1 an input failed, 2 wrong usage, 130 interrupted.
     """
+    from pfeseg.inputs import expand_inputs, take_shard
+
     if overwrite and skip_existing:
         raise click.UsageError("give --overwrite or --skip-existing, not both")
     settings = make_settings(**options)
+    if quiet and verbose:
+        raise click.UsageError("give -q or -v, not both")
+    if files_from == "-" and "-" in inputs:
+        raise click.UsageError("standard input can hold an image or the list of names, not both")
     names = [*inputs, *_listed(files_from)]
     if not names:
         raise click.UsageError("missing argument INPUT: a file, a folder, a pattern or -")
-    found = _find(names, recursive, shard)
-    tasks = _plan(found, settings, output, template, save, labels_format, page, allow_huge)
+    found = expand_inputs(names, recursive)
+    plan = _plan(found, output, template, save, labels_format)  # of all shards, which may clash
+    found = take_shard(found, _parse_shard(shard))
+    tasks = _make_tasks(found, plan, settings, page, allow_huge)
     reporter = _Reporter(len(found), as_json, quiet, verbose)
     if skip_existing:
-        tasks, finished = _without_finished(tasks)
-        reporter.skipped = finished
+        for task in tasks:
+            if not _missing(task):
+                reporter.add({"input": str(task.source), "status": "skipped", "seconds": 0.0})
+        tasks = [replace(task, results=_missing(task)) for task in tasks if _missing(task)]
     elif not overwrite:
         _refuse_existing(tasks)
     for item in found:
         if item.problem and reporter.wants_more(fail_fast):
-            reporter.add({"input": str(item.path), "status": "failed", "error": item.problem})
+            failure = {"status": "failed", "error": item.problem, "seconds": 0.0}
+            reporter.add({"input": str(item.path), **failure})
     if reporter.wants_more(fail_fast):
         with closing(_run(tasks, jobs, reporter)) as rows:
             for row in rows:
@@ -155,29 +169,29 @@ def segment(
     return reporter.finish()
 
 
-def _listed(files_from: Any) -> list[str]:
+def _listed(files_from: str | None) -> list[str]:
     from pfeseg.inputs import read_name_list
 
-    return read_name_list(files_from.read()) if files_from else []
+    if files_from is None:
+        return []
+    content = _read_standard_input() if files_from == "-" else Path(files_from).read_bytes()
+    return read_name_list(content)
 
 
-def _find(names: list[str], recursive: bool, shard: str | None) -> list[Input]:
-    from pfeseg.inputs import expand_inputs, parse_shard, take_shard
+def _parse_shard(shard: str | None) -> tuple[int, int]:
+    from pfeseg.inputs import parse_shard
 
     try:
-        part = parse_shard(shard) if shard else (1, 1)
+        return parse_shard(shard) if shard else (1, 1)
     except InvalidInputError as error:
         raise click.UsageError(str(error)) from error
-    return take_shard(expand_inputs(names, recursive), part)
 
 
 def _plan(
-    found: list[Input], settings: Settings, output: Path | None, template: str,
-    save: tuple[str, ...], labels_format: str, page: int, allow_huge: bool,
-) -> list[Task]:  # fmt: skip
+    found: list[Input], output: Path | None, template: str, save: tuple[str, ...],
+    labels_format: str,
+) -> dict[Path, dict[str, Path]]:  # fmt: skip
     """Decide where every result goes; what cannot work is refused before any work."""
-    from pfeseg.batch import Task
-    from pfeseg.inputs import STANDARD_INPUT
     from pfeseg.outputs import check_plan, check_template, result_paths
 
     try:
@@ -196,23 +210,40 @@ def _plan(
         check_plan(plan)
     except InvalidInputError as error:
         raise click.UsageError(str(error)) from error
-    content = sys.stdin.buffer.read() if STANDARD_INPUT in plan else None
+    return plan
+
+
+def _make_tasks(
+    found: list[Input], plan: dict[Path, dict[str, Path]], settings: Settings, page: int,
+    allow_huge: bool,
+) -> list[Task]:  # fmt: skip
+    from pfeseg.batch import Task
+    from pfeseg.inputs import STANDARD_INPUT
+
+    sources = [item.path for item in found if not item.problem]
+    content = _read_standard_input() if STANDARD_INPUT in sources else None
     return [
         Task(
             source,
-            results,
+            plan[source],
             settings,
             content=content if source == STANDARD_INPUT else None,
             page=page,
             allow_huge=allow_huge,
         )
-        for source, results in plan.items()
+        for source in sources
     ]
 
 
-def _without_finished(tasks: list[Task]) -> tuple[list[Task], int]:
-    left = [task for task in tasks if not all(path.exists() for path in task.results.values())]
-    return left, len(tasks) - len(left)
+def _read_standard_input() -> bytes:
+    if sys.stdin is None:
+        raise InvalidInputError("standard input is closed")
+    return sys.stdin.buffer.read()
+
+
+def _missing(task: Task) -> dict[str, Path]:
+    """Results that are not there: --skip-existing never replaces a file."""
+    return {kind: path for kind, path in task.results.items() if not path.exists()}
 
 
 def _refuse_existing(tasks: list[Task]) -> None:
@@ -236,6 +267,9 @@ def _run(
             row = run_task(tasks[0], lambda _: bar.update())
         yield row
         return
+    if jobs > 1:
+        # Else a helper process of joblib's tells, after Ctrl-C, what it had to clear away.
+        os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker:UserWarning")
     rows = run_batch(tasks, jobs) if jobs > 1 else map(run_task, tasks)
     with image_bar(len(tasks), reporter.quiet) as bar:
         for row in rows:
@@ -256,17 +290,22 @@ class _Reporter:
     def add(self, row: dict[str, Any]) -> None:
         if self.as_json:
             click.echo(json.dumps(row))
+        if row["status"] == "skipped":
+            self.skipped += 1
+            return
         if row["status"] == "failed":
-            self.failures.append(row["error"])
-            click.echo(f"Error: {row['error']}", err=True)
+            self.failures.append(one_line(row["error"]))
+            click.echo(f"Error: {self.failures[-1]}", err=True)
             return
         self.done += 1
+        for warning in [] if self.quiet else row.get("warnings", []):
+            click.echo(f"Warning: {one_line(warning)}", err=True)
         if not self.quiet:
             written = ", ".join(row["results"].values())
             line = (
                 f"{row['input']}: {row['regions']} regions in {row['seconds']:.1f} s -> {written}"
             )
-            click.echo(line, err=True)
+            click.echo(one_line(line), err=True)
             if self.verbose:
                 stages = (f"{stage} {seconds:.3f} s" for stage, seconds in row["timings"].items())
                 click.echo("  " + ", ".join(stages), err=True)
