@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from pfeseg.pictures import draw_overlay
     from pfeseg.pipeline import Segmentation, segment
     from pfeseg.settings import Settings
-    from pfeseg.solver import Embedding, IterationRecord, SolverSettings, embed
+    from pfeseg.solver import Embedding, IterationRecord, embed
+    from pfeseg.solver_settings import SolverSettings
 
 __version__ = "0.1.0"
 
@@ -32,7 +33,7 @@ _HOME = {
     "Segmentation": "pipeline",
     "Settings": "settings",
     "SolverError": "errors",
-    "SolverSettings": "solver",
+    "SolverSettings": "solver_settings",
     "SolverWarning": "errors",
     "build_pixel_graph": "graph",
     "cluster_embedding": "cluster",

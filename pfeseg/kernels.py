@@ -7,7 +7,7 @@ gradient, on blocks of columns in parallel; see ``cpp/split_bregman.cpp``.
 from __future__ import annotations
 
 import os
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from pfeseg import _kernels
 from pfeseg.errors import InvalidInputError, SolverError
 from pfeseg.graph import Graph
+from pfeseg.solver_settings import Precision
 from pfeseg.split_bregman import Steps, system_matrix
-
-Precision = Literal["single", "double"]
 
 FloatArray = NDArray[np.floating[Any]]
 

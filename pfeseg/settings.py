@@ -13,7 +13,7 @@ from pfeseg.checks import one_of, to_positive, to_whole
 from pfeseg.errors import InvalidInputError
 from pfeseg.graph import Features, check_graph_options
 from pfeseg.initial import Assignment
-from pfeseg.solver import SolverSettings
+from pfeseg.solver_settings import SolverSettings
 
 
 @dataclass(frozen=True)

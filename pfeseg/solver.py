@@ -30,15 +30,16 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pfeseg.checks import one_of, to_positive, to_whole
 from pfeseg.errors import InvalidInputError, SolverWarning
 from pfeseg.graph import Graph
-from pfeseg.kernels import DTYPES, MAX_PCG_ITERATIONS, PcgLoop, Precision
+from pfeseg.kernels import DTYPES, MAX_PCG_ITERATIONS, PcgLoop
+from pfeseg.polar import gram_matrix, polar
+from pfeseg.solver_settings import SolverSettings
 from pfeseg.split_bregman import DirectLoop, SplitBregmanLoop
 
 FloatArray = NDArray[np.floating[Any]]
@@ -46,62 +47,7 @@ FloatArray = NDArray[np.floating[Any]]
 _UNCHECKED_ITERATIONS = 10
 """Iterations that the columns run apart before the stopping rule brings them together."""
 
-_GRAM_ROWS = 1 << 15
-_RANK_EPS = 16
 _TINY = float(np.finfo(np.float64).tiny)
-
-
-@dataclass(frozen=True)
-class SolverSettings:
-    """Parameters of the solver; the defaults are the paper's.
-
-    Attributes
-    ----------
-    lam : float
-        Weight of the split in the split Bregman loop; shrinks by 1 / lam.
-    r, r_relaxed : float
-        Weight of the fidelity to P - B in Stage I and in Stage II.
-    soc_iterations, split_iterations : int
-        Caps of the outer and the inner loop of Stage I.
-    relaxed_iterations : int
-        Cap of Stage II.
-    tol : float
-        The inner loops stop when the objective's relative change is at most
-        this, Stage I when ``||Y^T D Y - I||_F^2`` is.
-    linear_solver : {"pcg", "direct"}
-        Compiled conjugate gradient, or exact factorisation (always in double).
-    pcg_rtol : float
-        Relative residual at which PCG stops.
-    precision : {"single", "double"}
-        Of the PCG path.
-    threads : int or None
-        Threads of the compiled kernels; None takes all processors. Never
-        changes the result.
-    """
-
-    lam: float = 1e4
-    r: float = 100.0
-    r_relaxed: float = 10.0
-    soc_iterations: int = 10
-    split_iterations: int = 5
-    relaxed_iterations: int = 100
-    tol: float = float(np.finfo(np.float64).eps)
-    linear_solver: Literal["pcg", "direct"] = "pcg"
-    pcg_rtol: float = 1e-3
-    precision: Precision = "single"
-    threads: int | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("lam", "r", "r_relaxed", "pcg_rtol"):
-            to_positive(self, name)
-        to_positive(self, "tol", or_zero=True)
-        to_whole(self, "soc_iterations", 0, 10**6)
-        to_whole(self, "split_iterations", 1, 10**6)
-        to_whole(self, "relaxed_iterations", 0, 10**6)
-        if self.threads is not None:
-            to_whole(self, "threads", 1, 1024)
-        one_of(self, "linear_solver", ("pcg", "direct"))
-        one_of(self, "precision", tuple(DTYPES))
 
 
 @dataclass(frozen=True)
@@ -338,34 +284,6 @@ class _Run:
                 SolverWarning,
                 stacklevel=4,
             )
-
-
-def gram_matrix(X: FloatArray, row_scale: FloatArray | None = None) -> NDArray[np.float64]:
-    """X^T X, (d, d), in double precision but without a copy of X, whose rows may be scaled."""
-    gram = np.zeros((X.shape[1], X.shape[1]))
-    for begin in range(0, len(X), _GRAM_ROWS):
-        rows = X[begin : begin + _GRAM_ROWS].astype(np.float64)
-        if row_scale is not None:
-            rows *= row_scale[begin : begin + _GRAM_ROWS]
-        gram += rows.T @ rows
-    return gram
-
-
-def polar(X: FloatArray) -> FloatArray:
-    """Return the nearest matrix with orthonormal columns, U V^T of the thin SVD, (n, d).
-
-    Directions in which X vanishes stay zero.
-    """
-    eps = float(np.finfo(X.dtype).eps)
-    if X.dtype == np.float32:
-        # X (X^T X)^-1/2 : squaring the condition number costs nothing in double.
-        eigenvalues, V = np.linalg.eigh(gram_matrix(X))
-        spanned = eigenvalues > (_RANK_EPS * eps) ** 2 * eigenvalues[-1]
-        V = V[:, spanned]
-        return np.asarray(X @ ((V / np.sqrt(eigenvalues[spanned])) @ V.T).astype(X.dtype))
-    U, singular_values, Vt = np.linalg.svd(X, full_matrices=False)
-    spanned = singular_values > _RANK_EPS * eps * singular_values[0]
-    return np.asarray(U[:, spanned] @ Vt[spanned])
 
 
 def channel_energies(graph: Graph, Y: FloatArray) -> NDArray[np.float64]:

@@ -23,7 +23,8 @@ from pfeseg import (
     gmm_initial_embedding,
     kernels,
 )
-from pfeseg.solver import channel_energies, polar
+from pfeseg.polar import polar
+from pfeseg.solver import channel_energies
 
 RNG = np.random.default_rng(3)
 TIGHT = {"precision": "double", "pcg_rtol": 1e-10}

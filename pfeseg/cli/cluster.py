@@ -7,19 +7,12 @@ from typing import Any
 
 import click
 
-from pfeseg.cli.options import (
-    check_output,
-    make_settings,
-    output_file_option,
-    overwrite_option,
-    settings_options,
-)
+from pfeseg.cli.options import check_output, make_settings, output_file_options, settings_options
 
 
 @click.command()
 @click.argument("embedding_file", metavar="EMBEDDING.npz", type=click.Path(path_type=Path))
-@output_file_option
-@overwrite_option
+@output_file_options
 @settings_options("cluster")
 def cluster(embedding_file: Path, output: Path, overwrite: bool, **options: Any) -> None:
     """Cluster EMBEDDING.npz, made by 'embed', into a label map: .png, .tif or .npy."""

@@ -10,8 +10,7 @@ import click
 from pfeseg.cli.options import (
     check_output,
     make_settings,
-    output_file_option,
-    overwrite_option,
+    output_file_options,
     reading_options,
     settings_options,
 )
@@ -19,8 +18,7 @@ from pfeseg.cli.options import (
 
 @click.command()
 @click.argument("image", type=click.Path(path_type=Path))
-@output_file_option
-@overwrite_option
+@output_file_options
 @reading_options
 @settings_options("downsample")
 def downsample(

@@ -7,21 +7,14 @@ from typing import Any
 
 import click
 
-from pfeseg.cli.options import (
-    check_output,
-    make_settings,
-    output_file_option,
-    overwrite_option,
-    settings_options,
-)
+from pfeseg.cli.options import check_output, make_settings, output_file_options, settings_options
 from pfeseg.cli.progress import iteration_bar
 
 
 @click.command()
 @click.argument("graph_file", metavar="GRAPH.npz", type=click.Path(path_type=Path))
 @click.argument("init_file", metavar="INIT.npz", type=click.Path(path_type=Path))
-@output_file_option
-@overwrite_option
+@output_file_options
 @settings_options("embed")
 def embed(graph_file: Path, init_file: Path, output: Path, overwrite: bool, **options: Any) -> None:
     """Solve for the embedding of GRAPH.npz, made by 'graph', from INIT.npz, made by 'init'."""

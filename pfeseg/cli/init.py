@@ -7,19 +7,12 @@ from typing import Any
 
 import click
 
-from pfeseg.cli.options import (
-    check_output,
-    make_settings,
-    output_file_option,
-    overwrite_option,
-    settings_options,
-)
+from pfeseg.cli.options import check_output, make_settings, output_file_options, settings_options
 
 
 @click.command()
 @click.argument("image_file", metavar="IMAGE.npz", type=click.Path(path_type=Path))
-@output_file_option
-@overwrite_option
+@output_file_options
 @settings_options("init")
 def init(image_file: Path, output: Path, overwrite: bool, **options: Any) -> None:
     """Make the initial embedding of IMAGE.npz, made by 'downsample'."""

@@ -140,17 +140,17 @@ def output_folder_option(command: F) -> F:
     )(command)  # fmt: skip
 
 
-def output_file_option(command: F) -> F:
-    """Add ``-o FILE``, which a stage command needs."""
-    return click.option(
-        "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-        required=True, help="File to write.",
-    )(command)  # fmt: skip
-
-
 def overwrite_option(command: F) -> F:
     """Add ``--overwrite``."""
     return click.option("--overwrite", is_flag=True, help="Replace results that exist.")(command)
+
+
+def output_file_options(command: F) -> F:
+    """Add ``-o FILE``, which is required, and ``--overwrite``."""
+    return click.option(
+        "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+        required=True, help="File to write.",
+    )(overwrite_option(command))  # fmt: skip
 
 
 def reading_options(command: F) -> F:

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import click
 
-from pfeseg.cli.options import check_output, output_file_option, overwrite_option, reading_options
+from pfeseg.cli.options import check_output, output_file_options, reading_options
 
 
 @click.command()
 @click.argument("image", type=click.Path(path_type=Path))
 @click.argument("labels", type=click.Path(path_type=Path))
-@output_file_option
-@overwrite_option
+@output_file_options
 @reading_options
 def overlay(
     image: Path, labels: Path, output: Path, overwrite: bool, page: int, allow_huge: bool
