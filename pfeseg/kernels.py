@@ -20,11 +20,11 @@ from pfeseg.split_bregman import Steps, system_matrix
 
 FloatArray = NDArray[np.floating[Any]]
 
-LOOSE_RTOL, TIGHT_FILL_RELAXATION = 1e-5, 0.97
-"""Below this tolerance the factorisation moves that share of the dropped fill-in to the diagonal.
+FILL_RELAXATION = 0.95
+"""Share of the dropped fill-in that the factorisation moves to the diagonal.
 
-A warm-started solve begins with rough errors, which plain IC(0) removes best. Smooth ones, for
-which the modified form is better, only come to matter at tight tolerances.
+On photographs of 9,600 pixels it saves 6 to 20 % of the PCG iterations of plain IC(0) at a
+relative residual of 1e-3, more at tighter ones, and costs up to 4 % at 38,400 pixels.
 """
 
 MAX_PCG_ITERATIONS = 500
@@ -89,7 +89,7 @@ class PcgLoop:
                 graph.degrees,
                 lam,
                 r,
-                TIGHT_FILL_RELAXATION if rtol < LOOSE_RTOL else 0.0,
+                FILL_RELAXATION,
                 variant(),
             )
         except RuntimeError as error:
@@ -98,9 +98,9 @@ class PcgLoop:
                 'use linear_solver="direct", or scale the weights into (0, 1]'
             ) from error
 
-    def start(self, F: FloatArray, Y: FloatArray) -> None:
-        """Begin with target F, warm started from Y, both (n, d)."""
-        self._loop.start(self._contiguous(F), self._contiguous(Y), self._threads)
+    def start(self, F: FloatArray) -> None:
+        """Begin with target F, (n, d)."""
+        self._loop.start(np.ascontiguousarray(F, dtype=self._dtype), self._threads)
 
     def advance(self, iterations: int) -> Steps:
         """Run some more iterations; Ctrl-C is answered between PCG iterations."""
@@ -117,9 +117,6 @@ class PcgLoop:
         """Return the present Y, (n, d)."""
         Y: FloatArray = self._loop.solution()
         return Y
-
-    def _contiguous(self, X: FloatArray) -> FloatArray:
-        return np.ascontiguousarray(X, dtype=self._dtype)
 
 
 def incomplete_cholesky(A: Any, relaxation: float = 0.0) -> tuple[Any, NDArray[np.float64]]:

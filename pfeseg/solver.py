@@ -218,7 +218,7 @@ class _Run:
     def _split_bregman(self, loop: SplitBregmanLoop, outer: int) -> None:
         """Run one inner loop (Algorithm 2) under its stopping rule; `outer` is 0 in Stage II.
 
-        Replaces Y, and lets go of F: on a large graph their memory counts.
+        Replaces Y, and lets go of the old one and of F: on a large graph their memory counts.
 
         The rule needs the objective over all columns, which run apart for speed. So it looks
         at several iterations at once, and when it ought to have stopped before the last of
@@ -232,7 +232,8 @@ class _Run:
         )
         value = r / 2 * float(np.trace(gram_matrix(self.F)))
         change, done, steady = np.inf, 0, False
-        loop.start(self.F, self.Y)
+        loop.start(self.F)
+        del self.Y
         while done < cap and not steady:
             todo = 1 if change <= 100 * settings.tol else min(_UNCHECKED_ITERATIONS, cap - done)
             steps = loop.advance(todo)
@@ -243,10 +244,10 @@ class _Run:
                 overran = todo > stops[0] + 1
                 todo = int(stops[0]) + 1
                 if overran:
-                    loop.start(self.F, self.Y)
+                    loop.start(self.F)
                     loop.advance(done + todo)
             if ends := steady or done + todo == cap:
-                del self.F, self.Y
+                del self.F
                 self.Y = loop.solution()
             for k in range(todo):
                 last = ends and k == todo - 1

@@ -39,8 +39,8 @@ class Steps:
 class SplitBregmanLoop(Protocol):
     """Minimises ||M Y||_1 + r/2 ||D^1/2 Y - F||_F^2 by iterations that can be paused."""
 
-    def start(self, F: FloatArray, Y: FloatArray) -> None:
-        """Begin with target F and starting point Y, both (n, d), and Z = U = 0."""
+    def start(self, F: FloatArray) -> None:
+        """Begin with target F, (n, d), and Z = U = 0."""
 
     def advance(self, iterations: int) -> Steps:
         """Run some more iterations."""
@@ -88,9 +88,9 @@ class DirectLoop:
             options={"SymmetricMode": True},
         )
 
-    def start(self, F: FloatArray, Y: FloatArray) -> None:
-        """Begin with target F; the exact solve has no use for a starting point."""
-        self._F, self._Y = F, Y
+    def start(self, F: FloatArray) -> None:
+        """Begin with target F, (n, d), and Z = U = 0."""
+        self._F, self._Y = F, np.zeros_like(F)
         self._Z: FloatArray = np.zeros((self._graph.n_edges, F.shape[1]))
         self._U = self._Z
 

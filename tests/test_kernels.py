@@ -83,11 +83,11 @@ def test_shrink_is_the_proximal_map_of_l1():
 
 @pytest.mark.parametrize("d", [1, 3, 4, 5, 8, 13, 17])
 def test_loop_equals_exact_loop(graph, d):
-    F, Y = RNG.normal(size=(2, graph.n_nodes, d))
+    F = RNG.normal(size=(graph.n_nodes, d))
     exact = DirectLoop(graph, 1e4, 10.0)
     fast = PcgLoop(graph, 1e4, 10.0, rtol=1e-12, precision="double", threads=2)
     for loop in (exact, fast):
-        loop.start(F, Y)
+        loop.start(F)
     for iterations in (1, 4, 7):  # paused and continued
         a, b = exact.advance(iterations), fast.advance(iterations)
         np.testing.assert_allclose(b.energy, a.energy, rtol=1e-7, atol=1e-9)
@@ -101,11 +101,11 @@ def test_loop_equals_exact_loop(graph, d):
 @pytest.mark.parametrize("name", ["4 neighbours", "8 neighbours", "any"])
 def test_bytes_depend_on_no_number_of_threads_nor_on_pauses(name, precision):
     graph, d = GRAPHS[name], 15
-    F, Y = RNG.normal(size=(2, graph.n_nodes, d))
+    F = RNG.normal(size=(graph.n_nodes, d))
     results = set()
     for threads, parts in ((1, [12]), (2, [12]), (3, [5, 7]), (4, [12]), (15, [1, 11])):
         loop = PcgLoop(graph, 1e4, 10.0, rtol=1e-3, precision=precision, threads=threads)
-        loop.start(F, Y)
+        loop.start(F)
         for iterations in parts:
             loop.advance(iterations)
         results.add(loop.solution().tobytes())
@@ -115,12 +115,12 @@ def test_bytes_depend_on_no_number_of_threads_nor_on_pauses(name, precision):
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_all_variants_agree(graph, precision, monkeypatch):
     solutions = []
-    F, Y = RNG.normal(size=(2, graph.n_nodes, 11))
+    F = RNG.normal(size=(graph.n_nodes, 11))
     for name in {"baseline", compiled.best_variant()}:
         monkeypatch.setenv("PFESEG_KERNELS", name)
         assert variant() == name
         loop = PcgLoop(graph, 1e4, 10.0, rtol=1e-6, precision=precision, threads=1)
-        loop.start(F, Y)
+        loop.start(F)
         loop.advance(10)
         solutions.append(loop.solution())
     assert relative_error(solutions[0], solutions[-1]) < 1e-4
@@ -152,7 +152,7 @@ def test_indefinite_matrix_is_reported_by_pcg():
     A = 1.9 * np.eye(4) - ring
     assert np.linalg.eigvalsh(A).min() < 0
     loop = raw_loop(A, [1.0] * 4)
-    loop.start(np.ones((4, 1)), np.zeros((4, 1)), 1)
+    loop.start(np.ones((4, 1)), 1)
     with pytest.raises(RuntimeError, match="not positive definite"):
         loop.advance(20, 1e-12, 100, 1)
 
@@ -162,9 +162,28 @@ def test_nan_is_reported():
     loop = PcgLoop(graph, 1e4, 10.0, rtol=1e-3, precision="single", threads=2)
     F = np.ones((graph.n_nodes, 9))
     F[5, 7] = np.nan
-    loop.start(F, np.zeros_like(F))
+    loop.start(F)
     with pytest.raises(SolverError, match="NaN or infinity"):
         loop.advance(1)
+
+
+def test_targets_of_the_wrong_shape_are_refused():
+    loop = raw_loop(np.array([[2.0, -1.0], [-1.0, 2.0]]), [1.0])
+    for shape, threads in (((3, 1), 1), ((2, 0), 1), ((2, 1), 0)):
+        with pytest.raises(ValueError, match=r"shape \(n, d\)|one thread"):
+            loop.start(np.ones(shape), threads)
+
+
+def test_a_loop_can_be_started_again():
+    graph = GRAPHS["any"]
+    loop = PcgLoop(graph, 1e4, 10.0, rtol=1e-4, precision="single", threads=2)
+    F = RNG.normal(size=(60, 5))
+    results = []
+    for target in (F, 2 * F, F):
+        loop.start(target)
+        loop.advance(4)
+        results.append(loop.solution().tobytes())
+    assert results[0] == results[2] != results[1]
 
 
 def test_mismatched_weights_are_refused():
@@ -191,6 +210,6 @@ def test_random_graphs_solve_exactly(n, density, exponent, d, seed):
     fast = PcgLoop(graph, 1e4, 10.0, rtol=1e-12, precision="double", threads=1)
     scale = np.sqrt(graph.degrees)[:, None]
     for loop in (exact, fast):
-        loop.start(F, F / scale)
+        loop.start(F)
         loop.advance(6)
     assert relative_error(scale * fast.solution(), scale * exact.solution()) < 1e-6

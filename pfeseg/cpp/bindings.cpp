@@ -212,14 +212,13 @@ class SplitBregman {
 
     SplitBregman(const SplitBregman &) = delete;
 
-    // Begins a loop with target F, both (n, d), warm started from Y.
-    void start(Matrix<T> F, Matrix<T> Y, int threads) {
-        const auto n = static_cast<size_t>(system_.n);
-        if (F.shape(0) != n || Y.shape(0) != n || F.shape(1) != Y.shape(1) || F.shape(1) < 1)
-            throw std::invalid_argument("F and Y must both have shape (n, d)");
+    // Begins a loop with target F, (n, d).
+    void start(Matrix<T> F, int threads) {
+        if (F.shape(0) != static_cast<size_t>(system_.n) || F.shape(1) < 1)
+            throw std::invalid_argument("F must have shape (n, d)");
         if (threads < 1) throw std::invalid_argument("at least one thread is needed");
         allocate_blocks(static_cast<int>(F.shape(1)), threads);
-        for (OwnedBlock &block : blocks_) block.read(F.data(), Y.data(), system_.n, columns_);
+        for (OwnedBlock &block : blocks_) block.read(F.data(), system_.n, columns_);
         run(threads, [this](OwnedBlock &block) {
             block.kernel.start(system_, block.data);
             return Status::ok;
@@ -284,12 +283,10 @@ class SplitBregman {
                 *array = memory[k++];
         }
         int used(int columns) const { return std::min(width, columns - first); }
-        void read(const T *F, const T *Y, int32_t n, int columns) {
-            for (int32_t i = 0; i < n; ++i) {
-                const int64_t from = int64_t{i} * columns + first;
-                std::copy_n(F + from, used(columns), data.F + int64_t{i} * width);
-                std::copy_n(Y + from, used(columns), data.X + int64_t{i} * width);
-            }
+        void read(const T *F, int32_t n, int columns) {
+            for (int32_t i = 0; i < n; ++i)
+                std::copy_n(F + int64_t{i} * columns + first, used(columns),
+                            data.F + int64_t{i} * width);
         }
         void write(T *Y, int32_t n, int columns) const {
             for (int32_t i = 0; i < n; ++i)

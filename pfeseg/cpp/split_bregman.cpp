@@ -166,7 +166,7 @@ constexpr int32_t kRoughIterations = 2;
 // becomes                 lam M^T (U_old - 2 U - M (X - Y)) + r D^1/2 (F - D^1/2 X).
 // Every edge is reached from its first node, so row i is complete when the
 // pass arrives there, and the first forward sweep can go along.
-template <class T, int W, int K, bool First>
+template <class T, int W, int K>
 void update_edges(const System<T> &s, Block<T> &b) {
     using Lanes = Pack<T, W>;
     const T lam = s.lam, r = s.r, bound = T(1) / lam;
@@ -198,21 +198,14 @@ void update_edges(const System<T> &s, Block<T> &b) {
                 const Lanes y_there = Lanes::load(at.X + there);
                 const Lanes My = (y - y_there) * w;
                 energy.add(My.abs());
-                Lanes to_residual, to_rhs;
-                if (First) {  // Z = U = 0 and X = Y: the residual's edge term is -M Y
-                    Lanes::all(0).store(u);
-                    to_residual = My * (-lam * w);
-                    to_rhs = Lanes::all(0);
-                } else {
-                    const Lanes u_old = Lanes::load(u);
-                    const Lanes t = My + u_old;
-                    const Lanes u_new = t.clip(bound);
-                    u_new.store(u);
-                    const Lanes twice = u_new + u_new;
-                    const Lanes step_there = (y_there - Lanes::load(at.Y + there)) * ahead;
-                    to_residual = (u_old - twice).plus(step - step_there, -w) * (lam * w);
-                    to_rhs = (t - twice) * (lam * w);
-                }
+                const Lanes u_old = Lanes::load(u);
+                const Lanes t = My + u_old;
+                const Lanes u_new = t.clip(bound);
+                u_new.store(u);
+                const Lanes twice = u_new + u_new;
+                const Lanes step_there = (y_there - Lanes::load(at.Y + there)) * ahead;
+                const Lanes to_residual = (u_old - twice).plus(step - step_there, -w) * (lam * w);
+                const Lanes to_rhs = (t - twice) * (lam * w);
                 residual = residual + to_residual;
                 rhs = rhs + to_rhs;
                 (Lanes::load(at.R + there) - to_residual).store(at.R + there);
@@ -364,10 +357,16 @@ Status solve(const System<T> &s, Block<T> &b, double rtol, int32_t cap,
     return Status::ok;
 }
 
+// Begins at X = Y = Z = U = 0. The first system's solution is a strongly
+// smoothed F, to which the embedding of an earlier loop is no nearer than zero.
 template <class T, int W, int K>
 void start(const System<T> &s, Block<T> &b) {
     b.iterations = 0;
-    update_edges<T, W, K, true>(s, b);
+    fill_zero<T, W>(b.X, s.n);
+    fill_zero<T, W>(b.Y, s.n);
+    const int32_t links = !s.n ? 0 : K ? K * s.n : s.upper_end[s.n - 1];
+    fill_zero<T, W>(b.U, links);
+    update_edges<T, W, K>(s, b);
 }
 
 template <class T, int W, int K>
@@ -376,7 +375,7 @@ Status iterate(const System<T> &s, Block<T> &b, double rtol, int32_t cap,
     const Status status = solve<T, W, K>(s, b, rtol, cap, cancelled);
     if (status != Status::ok) return status;
     ++b.iterations;
-    update_edges<T, W, K, false>(s, b);
+    update_edges<T, W, K>(s, b);
     return status;
 }
 

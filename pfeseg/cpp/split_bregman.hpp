@@ -70,7 +70,7 @@ enum class Status : int32_t { ok, cancelled, not_finite, indefinite };
 
 template <class T>
 struct Kernel {
-    // Sets U = 0 and forms the first residual from X and F.
+    // Begins at zero, and forms the first residual.
     void (*start)(const System<T> &, Block<T> &);
     // One split Bregman iteration: solve, shrink, update.
     Status (*iterate)(const System<T> &, Block<T> &, double rtol,
