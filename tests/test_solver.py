@@ -100,7 +100,6 @@ def test_empty_components_do_not_disturb_the_others(oracle, linear_solver):
     result = embed(oracle.graph, padded, chosen)
     assert np.abs(result.Y[:, 2]).max() < 1e-9 * np.abs(result.Y).max()
     assert relative_error(np.delete(result.Y, 2, axis=1), oracle.Y) < 1e-6
-    assert result.channel_energies[2] < 1e-3 or result.Y[:, 2].any()
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
@@ -131,7 +130,8 @@ def test_history_begins_with_the_start_and_ends_with_the_result(oracle):
     Y = result.Y.astype(float)
     gram = (sqrt_degrees * Y).T @ (sqrt_degrees * Y)
     error = ((gram - np.eye(4)) ** 2).sum()
-    np.testing.assert_allclose(last.orthogonality_error, error, rtol=1e-4, atol=1e-11)
+    # early_stop's error is 5e-10, of which single precision leaves some 1e-13 open.
+    np.testing.assert_allclose(last.orthogonality_error, error, rtol=1e-4, atol=1e-12)
     seconds = [r.seconds for r in result.history]
     assert seconds == sorted(seconds)
     assert all(r.pcg_iterations >= 1 for r in result.history[1:])
@@ -164,15 +164,22 @@ def test_tolerance_stops_at_the_first_steady_iteration(oracle, tol, case):
         for loop in loops.values():
             assert all(r.change > tol for r in loop[:-1])
             assert len(loop) == cap or loop[-1].change <= tol
-    # Running exactly so many iterations gives the same embedding.
-    last = stopped.history[-1]
-    n_outer = max(r.outer for r in stopped.history)
-    if all(r.inner == 8 for r in stopped.history if r.stage == 1 and r.orthogonality_error):
-        again = SolverSettings(
-            tol=0.0,
-            **{**chosen, "soc_iterations": n_outer, "relaxed_iterations": last.inner},
-        )
-        assert (embed(oracle.graph, oracle.Y0, again).Y == stopped.Y).all()
+
+
+@pytest.mark.parametrize("case", ["pcg", "direct"])
+@pytest.mark.parametrize("stage", [1, 2])
+def test_stopping_equals_running_just_so_many_iterations(oracle, case, stage):
+    """The loop overruns the rule and goes back: to the byte where it should have stopped."""
+    caps = {"soc_iterations": 1, "split_iterations": 40, "relaxed_iterations": 0}
+    if stage == 2:
+        caps = {"soc_iterations": 0, "split_iterations": 1, "relaxed_iterations": 40}
+    stopped = embed(oracle.graph, oracle.Y0, SolverSettings(tol=2e-2, linear_solver=case, **caps))
+    count = stopped.history[-1].inner
+    assert 1 <= count < 10, "it must stop inside the first ten, which run unchecked"
+    caps["split_iterations" if stage == 1 else "relaxed_iterations"] = count
+    exact = embed(oracle.graph, oracle.Y0, SolverSettings(tol=0.0, linear_solver=case, **caps))
+    assert (exact.Y == stopped.Y).all()
+    assert [r.objective for r in exact.history] == [r.objective for r in stopped.history]
 
 
 def test_stop_reason_names_the_rule(oracle):
