@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from pfeseg.initial import gmm_initial_embedding
     from pfeseg.metrics import Scores, score
     from pfeseg.pictures import draw_overlay
-    from pfeseg.pipeline import Segmentation, segment
+    from pfeseg.pipeline import segment
+    from pfeseg.prepared import PreparedImage, Segmentation
+    from pfeseg.regions import clean_regions
     from pfeseg.settings import Settings
     from pfeseg.solver import Embedding, IterationRecord, embed
     from pfeseg.solver_settings import SolverSettings
@@ -29,13 +31,15 @@ _HOME = {
     "InvalidInputError": "errors",
     "IterationRecord": "solver",
     "PfesegError": "errors",
+    "PreparedImage": "prepared",
     "Scores": "metrics",
-    "Segmentation": "pipeline",
+    "Segmentation": "prepared",
     "Settings": "settings",
     "SolverError": "errors",
     "SolverSettings": "solver_settings",
     "SolverWarning": "errors",
     "build_pixel_graph": "graph",
+    "clean_regions": "regions",
     "cluster_embedding": "cluster",
     "downsample": "image",
     "draw_overlay": "pictures",
@@ -52,6 +56,7 @@ __all__ = [
     "InvalidInputError",
     "IterationRecord",
     "PfesegError",
+    "PreparedImage",
     "Scores",
     "Segmentation",
     "Settings",
@@ -59,6 +64,7 @@ __all__ = [
     "SolverSettings",
     "SolverWarning",
     "build_pixel_graph",
+    "clean_regions",
     "cluster_embedding",
     "downsample",
     "draw_overlay",

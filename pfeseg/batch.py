@@ -16,7 +16,8 @@ from pfeseg import __version__, exports, pictures
 from pfeseg.errors import PfesegError, SolverWarning
 from pfeseg.files import write_labels, write_png, write_text
 from pfeseg.kernels import variant
-from pfeseg.pipeline import Segmentation, segment
+from pfeseg.pipeline import segment
+from pfeseg.prepared import Segmentation
 from pfeseg.reading import read_image
 from pfeseg.settings import Settings
 from pfeseg.solver import OnIteration
@@ -114,7 +115,7 @@ def _write(task: Task, image: NDArray[Any], result: Segmentation) -> None:
                 write_png(path, pictures.draw_boundaries(labels))
             case "embedding":
                 shape = result.small_labels.shape
-                write_png(path, pictures.draw_embedding(result.embedding.Y, (shape[0], shape[1])))
+                write_png(path, pictures.draw_embedding(result.coordinates, (shape[0], shape[1])))
             case "regions":
                 write_text(path, exports.regions_csv(image, labels))
             case "coco":

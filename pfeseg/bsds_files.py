@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError
-from pfeseg.files import read_labels
+from pfeseg.files import read_labels, replacing
 
 Labels = NDArray[np.integer[Any]]
 
@@ -47,6 +48,20 @@ def read_segmentations(path: Path) -> list[Labels]:
     if "ucm2" in content:
         return [cut_contour_map(content["ucm2"], level) for level in UCM_THRESHOLDS]
     raise InvalidInputError(f"{path}: expected 'segs' or 'ucm2', found {_names(content)}")
+
+
+def write_segmentations(path: Path, segmentations: Sequence[Labels]) -> None:
+    """Write segmentations of one image, one per setting, as the 'segs' of a .mat file.
+
+    The benchmark counts labels from 1.
+    """
+    from scipy.io import savemat
+
+    cells = np.empty(len(segmentations), dtype=object)
+    for k, labels in enumerate(segmentations):
+        cells[k] = labels.astype(np.uint16 if labels.max() < 65535 else np.uint32) + 1
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        savemat(file, {"segs": cells}, do_compression=True)
 
 
 def cut_contour_map(ucm2: NDArray[np.float64], threshold: float) -> Labels:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.errors import InvalidInputError
 from pfeseg.kmeans import assign, kmeans
+from pfeseg.labels import consecutive
 
 N_STARTS = 10
 """Runs of k-means from different centres; the best is kept."""
@@ -60,14 +61,6 @@ def cluster_embedding(Y: ArrayLike, n_segments: int, seed: int = 0) -> NDArray[n
         else:
             labels, centres = kmeans(rows, n_segments, rng, N_STARTS)
     return consecutive(_merge_equal(centres)[labels])
-
-
-def consecutive(labels: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
-    """Renumber labels 0, 1, ... in order of first appearance."""
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int32)
-    rank[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
-    return rank[inverse].reshape(labels.shape)
 
 
 def _merge_equal(centres: NDArray[np.floating[Any]]) -> NDArray[np.intp]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.errors import InvalidInputError
-from pfeseg.image import as_rgb
+from pfeseg.image import as_lab, as_rgb
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -135,8 +135,7 @@ def build_pixel_graph(
         differences ``||x_i - x_j||`` over all edges of this image.
     """
     check_graph_options(neighbours, features, sigma)
-    rgb = as_rgb(image)
-    x = _features(rgb, features)
+    x = as_rgb(image) if features == "rgb" else as_lab(image)
     height, width = x.shape[:2]
     pixel = np.arange(height * width, dtype=np.int32).reshape(height, width)
 
@@ -166,14 +165,6 @@ def _heat_kernel(distance2: FloatArray, sigma: Literal["rms"] | float) -> FloatA
     if variance == 0.0:  # one flat colour: every neighbour is alike
         return np.ones_like(distance2)
     return np.asarray(np.exp(-distance2 / (2.0 * variance)))
-
-
-def _features(rgb: FloatArray, features: str) -> FloatArray:
-    if features == "rgb":
-        return rgb
-    from skimage.color import rgb2lab
-
-    return np.asarray(rgb2lab(rgb), dtype=np.float64)
 
 
 def check_graph_options(neighbours: float, features: str, sigma: str | float) -> None:

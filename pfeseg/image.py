@@ -38,6 +38,13 @@ def as_rgb(image: ArrayLike) -> FloatArray:
     return np.ascontiguousarray(values)
 
 
+def as_lab(image: ArrayLike) -> FloatArray:
+    """Return the colours of an image in CIELAB, (h, w, 3), L from 0 to 100."""
+    from skimage.color import rgb2lab
+
+    return np.asarray(rgb2lab(as_rgb(image)), dtype=np.float64)
+
+
 def _unit_range(array: NDArray[np.generic]) -> FloatArray:
     tops = {np.dtype(kind): np.iinfo(kind).max for kind in (np.uint8, np.uint16)}
     if array.dtype in tops:

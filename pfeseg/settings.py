@@ -15,6 +15,19 @@ from pfeseg.graph import Features, check_graph_options
 from pfeseg.initial import Assignment
 from pfeseg.solver_settings import SolverSettings
 
+Method = Literal["pfe", "le", "sc", "wsc", "ncut", "gmm", "kmeans"]
+
+METHODS: dict[Method, str] = {
+    "pfe": "piecewise flat embedding",
+    "le": "Laplacian eigenmaps, d eigenvectors",
+    "sc": "spectral clustering, d eigenvectors without the constant one",
+    "wsc": "the same, weighted by the eigenvalues",
+    "ncut": "normalised cuts, k eigenvectors and the discretising assignment",
+    "gmm": "the Gaussian mixture of the colours that PFE starts from, of k components",
+    "kmeans": "k-means of the colours",
+}
+"""The piecewise flat embedding and its rivals."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -22,10 +35,16 @@ class Settings:
 
     Attributes
     ----------
-    n_dims : int
-        Dimension d of the embedding.
-    n_segments : int or None
+    method : str
+        One of `METHODS`.
+    n_dims : int or "auto"
+        Dimension d of the embedding; "auto" chooses it as `sweep` recommends.
+    n_segments : int, "auto" or None
         Number k of k-means clusters; None takes k = d.
+    min_region : float
+        0 keeps the clusters as they are. Else they are split into connected
+        regions, and those of fewer pixels than this, or of less than this
+        share of the image where it is below 1, are absorbed.
     downsample : float
         Factor by which each side is shrunk before the solve.
     max_size : int or None
@@ -39,8 +58,10 @@ class Settings:
     solver : SolverSettings
     """
 
-    n_dims: int = 15
-    n_segments: int | None = None
+    method: Method = "pfe"
+    n_dims: int | Literal["auto"] = 15
+    n_segments: int | Literal["auto"] | None = None
+    min_region: float = 0.0
     downsample: float = 4
     max_size: int | None = None
     neighbours: float = 4
@@ -51,9 +72,12 @@ class Settings:
     solver: SolverSettings = field(default_factory=SolverSettings)
 
     def __post_init__(self) -> None:
-        to_whole(self, "n_dims", 1, 10**6)
-        if self.n_segments is not None:
+        one_of(self, "method", tuple(METHODS))
+        if self.n_dims != "auto":
+            to_whole(self, "n_dims", 1, 10**6)
+        if self.n_segments is not None and self.n_segments != "auto":
             to_whole(self, "n_segments", 1, 10**9)
+        to_positive(self, "min_region", or_zero=True)
         to_positive(self, "downsample")
         if self.downsample < 1:
             raise InvalidInputError(f"downsample must be at least 1, got {self.downsample:g}")

@@ -131,22 +131,60 @@ def embed(
     on_iteration : callable, optional
         Called with each `IterationRecord`, in order.
     """
-    from threadpoolctl import threadpool_limits
+    return Solver(graph, settings, keep=False).embed(Y0, on_iteration)
 
-    settings = settings or SolverSettings()
-    start = _check_start(graph, Y0)
-    # A threaded BLAS may sum in another order, which would change the bytes.
-    with threadpool_limits(1):
-        return _Run(graph, settings, on_iteration).embed(start)
+
+class Solver:
+    """The solver on one graph, for any number of starts of any dimension.
+
+    The systems of the two stages depend on neither, so they are factorised once and kept,
+    unless `keep` is false, which saves memory where there is one start only.
+    """
+
+    def __init__(
+        self, graph: Graph, settings: SolverSettings | None = None, *, keep: bool = True
+    ) -> None:
+        self.graph, self.settings = graph, settings or SolverSettings()
+        self._keep = keep
+        self._loops: dict[float, SplitBregmanLoop] = {}
+
+    def embed(self, Y0: ArrayLike, on_iteration: OnIteration | None = None) -> Embedding:
+        """Compute an embedding; see the function `embed`."""
+        from threadpoolctl import threadpool_limits
+
+        start = _check_start(self.graph, Y0)
+        # A threaded BLAS may sum in another order, which would change the bytes.
+        with threadpool_limits(1):
+            return _Run(self, on_iteration).embed(start)
+
+    def loop(self, r: float) -> SplitBregmanLoop:
+        """Return the split Bregman loop with the system of fidelity weight r."""
+        if r in self._loops:
+            return self._loops[r]
+        settings = self.settings
+        loop: SplitBregmanLoop
+        if settings.linear_solver == "direct":
+            loop = DirectLoop(self.graph, settings.lam, r)
+        else:
+            loop = PcgLoop(
+                self.graph,
+                settings.lam,
+                r,
+                rtol=settings.pcg_rtol,
+                precision=settings.precision,
+                threads=settings.threads,
+            )
+        if self._keep:
+            self._loops[r] = loop
+        return loop
 
 
 class _Run:
     """One run of the algorithm: owns the stopping rules, the history and the clock."""
 
-    def __init__(
-        self, graph: Graph, settings: SolverSettings, on_iteration: OnIteration | None
-    ) -> None:
-        self.graph, self.settings, self.on_iteration = graph, settings, on_iteration
+    def __init__(self, solver: Solver, on_iteration: OnIteration | None) -> None:
+        self.solver, self.on_iteration = solver, on_iteration
+        self.graph, self.settings = graph, settings = solver.graph, solver.settings
         direct = settings.linear_solver == "direct"
         self.dtype = np.float64 if direct else DTYPES[settings.precision]
         self.sqrt_degrees = np.sqrt(graph.degrees).astype(self.dtype)[:, None]
@@ -172,7 +210,7 @@ class _Run:
         )
 
         # Stage I: splitting orthogonality constraint, Algorithm 1.
-        loop = self._loop(settings.r)
+        loop = self.solver.loop(settings.r)
         B = np.zeros_like(self.F)
         stop_1 = f"cap of {settings.soc_iterations} iterations"
         for outer in range(1, settings.soc_iterations + 1):
@@ -190,7 +228,7 @@ class _Run:
         # Stage II: the constraint is relaxed, its target stays.
         stop_2 = f"cap of {settings.relaxed_iterations} iterations"
         if settings.relaxed_iterations:
-            self._split_bregman(self._loop(settings.r_relaxed), outer=0)
+            self._split_bregman(self.solver.loop(settings.r_relaxed), outer=0)
             if self.history[-1].inner < settings.relaxed_iterations:
                 stop_2 = f"objective steady after {self.history[-1].inner} iterations"
         self._warn_of_capped_solves()
@@ -200,19 +238,6 @@ class _Run:
             f"stage 1: {stop_1}; stage 2: {stop_2}",
             channel_energies(self.graph, self.Y),
             settings,
-        )
-
-    def _loop(self, r: float) -> SplitBregmanLoop:
-        settings = self.settings
-        if settings.linear_solver == "direct":
-            return DirectLoop(self.graph, settings.lam, r)
-        return PcgLoop(
-            self.graph,
-            settings.lam,
-            r,
-            rtol=settings.pcg_rtol,
-            precision=settings.precision,
-            threads=settings.threads,
         )
 
     def _split_bregman(self, loop: SplitBregmanLoop, outer: int) -> None:
@@ -283,7 +308,7 @@ class _Run:
                 f"{capped} solves before reaching pcg_rtol={self.settings.pcg_rtol:g}; raise "
                 'pcg_rtol, or use precision="double" or linear_solver="direct"',
                 SolverWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
 

@@ -48,7 +48,8 @@ def graph_stage(image_file: Path, output: Path, settings: Settings) -> Graph:
 def init_stage(image_file: Path, output: Path, settings: Settings) -> NDArray[np.float32]:
     """Make the initial embedding of a downsampled image."""
     header, arrays = read_stage(image_file, "image")
-    Y0 = gmm_initial_embedding(arrays["image"], settings.n_dims, settings.assignment, settings.seed)
+    n_dims = _number(settings.n_dims, "-d")
+    Y0 = gmm_initial_embedding(arrays["image"], n_dims, settings.assignment, settings.seed)
     used = header["settings"] | _chosen(settings, "n_dims", "assignment", "seed")
     write_stage(output, "init", used, {"Y0": Y0} | _sizes(arrays))
     return Y0
@@ -87,7 +88,8 @@ def cluster_stage(embedding_file: Path, output: Path, settings: Settings) -> NDA
     """Cluster an embedding and write the label map at the size of the image."""
     _, arrays = read_stage(embedding_file, "embedding")
     Y = arrays["Y"]
-    flat = cluster_embedding(Y, settings.n_segments or Y.shape[1], settings.seed)
+    n_segments = _number(settings.n_segments or Y.shape[1], "-k")
+    flat = cluster_embedding(Y, n_segments, settings.seed)
     height, width = (int(side) for side in arrays["full_size"])
     labels = enlarge_labels(flat.reshape(arrays["size"]), (height, width))
     write_labels(output, labels)
@@ -111,6 +113,14 @@ def describe_stage(path: Path) -> dict[str, Any]:
         **held,
         "settings": header["settings"],
     }
+
+
+def _number(value: int | str, option: str) -> int:
+    if isinstance(value, str):
+        raise InvalidInputError(
+            f"{option} {value} needs all stages at once, as in 'segment' and 'sweep'; give a number"
+        )
+    return value
 
 
 def _chosen(settings: Settings, *names: str) -> dict[str, Any]:

@@ -31,18 +31,29 @@ KNOWS = {
     "solver_settings": {"checks"},
     "polar": set(),
     "solver": {"errors", "graph", "kernels", "polar", "solver_settings", "split_bregman"},
-    "cluster": {"errors", "kmeans"},
+    "labels": set(),
+    "cluster": {"errors", "kmeans", "labels"},
+    "regions": {"errors", "image", "labels"},
+    "spectral": {"errors", "graph"},
     "settings": {"checks", "errors", "graph", "initial", "solver_settings"},
-    "pipeline": {"cluster", "errors", "graph", "image", "initial", "settings", "solver"},
+    "prepared": {
+        *("cluster", "errors", "graph", "image", "initial", "labels", "regions"),
+        *("settings", "solver", "spectral"),
+    },
+    "sweep": {"errors", "polar", "prepared", "settings", "solver"},
+    "pipeline": {"prepared", "settings", "solver", "sweep"},
     "pictures": {"errors", "image"},
     "files": {"errors", "reading"},
     "metrics": {"errors"},
     "bsds_files": {"errors", "files"},
+    "dataset": {
+        *("bsds_files", "errors", "files", "metrics", "prepared", "reading", "settings", "sweep"),
+    },
     "stages": {
         *("cluster", "errors", "files", "graph", "image", "initial", "settings", "solver"),
     },
     "batch": {
-        *("errors", "exports", "files", "kernels", "pictures", "pipeline"),
+        *("errors", "exports", "files", "kernels", "pictures", "pipeline", "prepared"),
         *("reading", "settings", "solver"),
     },
 }

@@ -62,9 +62,9 @@ def test_results_go_beside_the_input_and_are_not_overwritten(samples, tmp_path):
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [
-        (["{scene}", "-d", "0"], 2, "0 is not in the range"),
-        (["{scene}", "-k", "-1"], 2, "-1 is not in the range"),
-        (["{scene}", "-d", "many"], 2, "'many' is not a valid integer"),
+        (["{scene}", "-d", "0"], 2, "'0' is neither 'auto' nor"),
+        (["{scene}", "-k", "-1"], 2, "'-1' is neither 'auto' nor"),
+        (["{scene}", "-d", "many"], 2, "'many' is neither 'auto' nor"),
         (["{scene}", "--downsample", "0.5"], 2, "0.5 is not in the range"),
         (["{scene}", "--preset", "best"], 2, "the presets are: paper"),
         (["{scene}", "--frobnicate"], 2, "--frobnicate"),
@@ -133,8 +133,8 @@ def test_module_runs_and_interrupt_gives_130(samples, tmp_path):
     )
     assert help_page.stdout.startswith("Usage: pfeseg ")
     program = (
-        "import os, signal, pfeseg.pipeline\n"
-        "pfeseg.pipeline.embed = lambda *args: os.kill(os.getpid(), signal.SIGINT)\n"
+        "import os, signal, pfeseg.prepared\n"
+        "pfeseg.prepared.Solver.embed = lambda *args: os.kill(os.getpid(), signal.SIGINT)\n"
         "from pfeseg.cli import main\n"
         f"main(['segment', {str(samples / 'scene.png')!r}, '-o', {str(tmp_path / 'out')!r}])"
     )

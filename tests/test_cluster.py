@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from pfeseg import InvalidInputError, cluster_embedding
-from pfeseg.cluster import MAX_FIT_ROWS, consecutive
+from pfeseg.cluster import MAX_FIT_ROWS
+from pfeseg.labels import consecutive
 
 RNG = np.random.default_rng(4)
 

@@ -24,6 +24,7 @@ COMMANDS = {
     "init": "Stage 3: make the initial embedding.",
     "embed": "Stage 4: solve for the embedding.",
     "cluster": "Stage 5: cluster the embedding into a label map.",
+    "clean": "Stage 6: make regions connected, and absorb small ones.",
     "overlay": "Draw a label map over its image.",
     "evaluate": "Score segmentations against ground truth.",
     "info": "Tell what a file holds, or what is installed.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -30,12 +31,42 @@ def rms_or_number(text: str) -> str | float:
         raise click.BadParameter(f"{text!r} is neither 'rms' nor a number") from None
 
 
+def number_or_auto(text: str) -> str | int:
+    """Read a whole number of at least 1 unless it is the word auto."""
+    if text == "auto":
+        return text
+    if not text.isdecimal() or int(text) < 1:
+        raise click.BadParameter(f"{text!r} is neither 'auto' nor a whole number of at least 1")
+    return int(text)
+
+
+def pixels_or_percent(text: str) -> float:
+    """Read a number of pixels, or a percentage as a share below 1."""
+    try:
+        number = float(text.removesuffix("%"))
+        share = number / 100
+        if text.endswith("%") and 0 <= share < 1:
+            return share
+        if not text.endswith("%") and (number >= 1 or number == 0) and number < math.inf:
+            return number
+    except ValueError:
+        pass
+    raise click.BadParameter(
+        f"{text!r} is neither a number of pixels such as 200 nor a percentage such as 0.5%"
+    )
+
+
 def _option(group: str, *names: str, **attributes: Any) -> tuple[str, Callable[[F], F]]:
     return group, click.option(*names, **attributes)
 
 
 # The parameter names are those of the fields of Settings and SolverSettings.
 _SETTINGS = [
+    _option("method", "--method",
+            type=click.Choice(["pfe", "le", "sc", "wsc", "ncut", "gmm", "kmeans"]),
+            help="Piecewise flat embedding; or one of its rivals: Laplacian eigenmaps, spectral "
+                 "clustering, weighted SC, normalised cuts, or Gaussian mixture or k-means of the "
+                 "colours.  [default: pfe]"),
     _option("downsample", "--downsample", type=click.FloatRange(min=1), metavar="FACTOR",
             help="Shrink each side by this before the solve.  [paper: 4]"),
     _option("downsample", "--max-size", type=click.IntRange(min=1), metavar="PIXELS",
@@ -46,8 +77,8 @@ _SETTINGS = [
             help="Colour space of the edge weights.  [paper: rgb]"),
     _option("graph", "--sigma", type=rms_or_number, metavar="rms|NUMBER",
             help="Width of the edge weights; rms takes it from the image.  [paper: rms]"),
-    _option("init", "-d", "--dims", "n_dims", type=click.IntRange(min=1), metavar="D",
-            help="Dimension of the embedding.  [paper: 15]"),
+    _option("init", "-d", "--dims", "n_dims", type=number_or_auto, metavar="D|auto",
+            help="Dimension of the embedding; auto chooses it as 'sweep' does.  [paper: 15]"),
     _option("init", "--assignment", type=click.Choice(["hard", "soft"]),
             help="Start from the likeliest mixture component or from all.  [paper: hard]"),
     _option("embed", "--lam", type=float, metavar="NUMBER",
@@ -73,8 +104,12 @@ _SETTINGS = [
     _option("embed", "--threads", type=click.IntRange(min=1), metavar="N",
             help="Threads of the solver; never changes the result."
                  "  [default: all, or 1 with --jobs]"),
-    _option("cluster", "-k", "--segments", "n_segments", type=click.IntRange(min=1), metavar="K",
-            help="Number of k-means clusters.  [default: D]"),
+    _option("cluster", "-k", "--segments", "n_segments", type=number_or_auto, metavar="K|auto",
+            help="Number of k-means clusters; auto chooses it as 'sweep' does.  [default: D]"),
+    _option("clean", "--min-region", type=pixels_or_percent, metavar="PIXELS|PERCENT%",
+            help="Split the clusters into connected regions and let those that are smaller, such "
+                 "as 200 or 0.5%, join the touching region of most similar colour."
+                 "  [default: keep the clusters as they are]"),
     _option("init cluster", "--seed", type=click.IntRange(0, 2**32 - 1), metavar="N",
             help="Seed of the mixture and of k-means.  [default: 0]"),
 ]  # fmt: skip

@@ -1,0 +1,53 @@
+"""``pfeseg clean``: the clean-up of a label map."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pfeseg.cli.options import (
+    check_output,
+    output_file_options,
+    pixels_or_percent,
+    reading_options,
+)
+
+
+@click.command()
+@click.argument("labels", type=click.Path(path_type=Path))
+@click.argument("image", type=click.Path(path_type=Path))
+@output_file_options
+@click.option(
+    "--min-region",
+    type=pixels_or_percent,
+    default="0.5%",
+    metavar="PIXELS|PERCENT%",
+    show_default=True,
+    help="Smallest region that stays; with 1, regions are split and none is absorbed.",
+)
+@reading_options
+def clean(
+    labels: Path,
+    image: Path,
+    output: Path,
+    overwrite: bool,
+    min_region: float,
+    page: int,
+    allow_huge: bool,
+) -> None:  # fmt: skip
+    """Split LABELS, made by 'cluster', into connected regions and absorb the small ones.
+
+    The smallest region joins the touching one that is most like it in the mean colour of
+    IMAGE, the photograph, until none is smaller than --min-region.
+    """
+    check_output(output, overwrite, (".png", ".tif", ".npy"), labels, image)
+    from pfeseg.files import read_labels, write_labels
+    from pfeseg.reading import read_image
+    from pfeseg.regions import clean_regions, min_pixels
+
+    before = read_labels(labels)
+    picture = read_image(image, page=page, allow_huge=allow_huge)
+    after = clean_regions(before, picture, min_pixels(min_region, before.size))
+    write_labels(output, after)
+    click.echo(f"{output}: label map of {after.max() + 1} regions", err=True)

@@ -1,0 +1,291 @@
+"""An image made ready to be cut by any method, dimension and number of segments.
+
+Whatever does not depend on these is computed once: the small image, the graph, the
+factorised systems of the solver, the eigenvectors.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pfeseg.cluster import cluster_embedding
+from pfeseg.errors import InvalidInputError
+from pfeseg.graph import Graph, build_pixel_graph
+from pfeseg.image import as_lab, as_rgb, downsample, enlarge_labels
+from pfeseg.initial import gmm_initial_embedding
+from pfeseg.labels import consecutive
+from pfeseg.regions import clean_by_colours, min_pixels
+from pfeseg.settings import Method, Settings
+from pfeseg.solver import Embedding, OnIteration, Solver
+from pfeseg.spectral import (
+    BLOCK_VECTORS,
+    Eigenmaps,
+    discretise,
+    laplacian_eigenmaps,
+    spectral_coordinates,
+    weighted_coordinates,
+)
+
+FloatArray = NDArray[np.float64]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Segmentation:
+    """Result of `segment`, with the result of every stage.
+
+    Attributes
+    ----------
+    labels : (H, W) int32 array
+        At the size of the image; 0, 1, ... none left out.
+    small_image : (h, w, 3) float array
+        The downsampled image, of h w = n pixels.
+    graph : Graph or None
+        None for the methods that look at colours only.
+    coordinates : (n, c) array
+        What was clustered: the embedding, eigenvectors, colours, or the start
+        Y0 itself (method "gmm").
+    Y0 : (n, d) array or None
+        Initial embedding, of the methods "pfe" and "gmm".
+    embedding : Embedding or None
+        Of the method "pfe".
+    small_labels : (h, w) int32 array
+        Before any clean-up.
+    n_dims, n_segments : int
+        d and k, which may have been chosen automatically.
+    timings : dict
+        Seconds by stage.
+    settings : Settings
+    """
+
+    labels: NDArray[np.int32]
+    small_image: NDArray[np.float64]
+    graph: Graph | None
+    coordinates: NDArray[np.floating[Any]]
+    Y0: NDArray[np.float32] | None
+    embedding: Embedding | None
+    small_labels: NDArray[np.int32]
+    n_dims: int
+    n_segments: int
+    timings: dict[str, float]
+    settings: Settings
+
+    @property
+    def n_regions(self) -> int:
+        """Number of different labels."""
+        return int(self.labels.max()) + 1
+
+    def report(self) -> dict[str, Any]:
+        """Return what a sidecar file holds: settings, timings and how the solver ended."""
+        solver: dict[str, Any] = {}
+        if self.embedding is not None:
+            last = self.embedding.history[-1]
+            solver = {
+                "stop_reason": self.embedding.stop_reason,
+                "objective": last.objective,
+                "orthogonality_error": last.orthogonality_error,
+                "pcg_iterations": sum(r.pcg_iterations for r in self.embedding.history),
+                "pcg_capped": sum(r.pcg_capped for r in self.embedding.history),
+            }
+        return {
+            "settings": self.settings.to_dict(),
+            "image_size": [int(side) for side in self.labels.shape[::-1]],
+            "solved_size": [int(side) for side in self.small_labels.shape[::-1]],
+            "dims": self.n_dims,
+            "segments": self.n_segments,
+            "regions": self.n_regions,
+            **solver,
+            "timings": {stage: round(seconds, 4) for stage, seconds in self.timings.items()},
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class _Space:
+    """What is clustered, and how it came about."""
+
+    coordinates: NDArray[np.floating[Any]]
+    timings: dict[str, float]
+    graph: Graph | None
+    Y0: NDArray[np.float32] | None = None
+    embedding: Embedding | None = None
+
+
+class PreparedImage:
+    """One image and all settings but the method, the dimension and the number of segments.
+
+    Parameters
+    ----------
+    image : (H, W) or (H, W, 3) array
+        uint8, uint16 or float in [0, 1].
+    settings : Settings
+    once : bool
+        Promises that there will be one segmentation only, which saves memory.
+    """
+
+    def __init__(self, image: ArrayLike, settings: Settings, *, once: bool = False) -> None:
+        self.settings, self._once = settings, once
+        self._seconds: dict[str, float] = {}
+        self.full_image = as_rgb(image)
+        self.factor = settings.shrinking(self.full_image.shape)
+        self.small_image = self._timed(
+            "downsample", lambda: downsample(self.full_image, self.factor)
+        )
+        self._last_space: tuple[tuple[Method, int, int | None], _Space] | None = None
+        self._last_start: tuple[int, NDArray[np.float32], float] | None = None
+        self._eigenmaps: dict[int, tuple[Eigenmaps, float]] = {}
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The pixel graph of the small image."""
+        chosen = self.settings
+        return self._timed(
+            "graph",
+            lambda: build_pixel_graph(
+                self.small_image, chosen.neighbours, chosen.features, chosen.sigma
+            ),
+        )
+
+    @cached_property
+    def solver(self) -> Solver:
+        """The solver on the graph, its systems factorised once."""
+        return Solver(self.graph, self.settings.solver, keep=not self._once)
+
+    def segment(
+        self,
+        n_dims: int,
+        n_segments: int | None = None,
+        method: Method | None = None,
+        on_iteration: OnIteration | None = None,
+    ) -> Segmentation:
+        """Cut the image into regions.
+
+        Parameters
+        ----------
+        n_dims : int
+            Dimension d.
+        n_segments : int, optional
+            Number k of clusters; d unless given.
+        method : str, optional
+            That of the settings unless given.
+        on_iteration : callable, optional
+            Called with each `IterationRecord` of the solver.
+        """
+        method = method or self.settings.method
+        k = n_segments or n_dims
+        self._check_counts(n_dims, k)
+        space = self._space(method, n_dims, k, on_iteration)
+        timings = dict(space.timings)
+        flat, timings["cluster"] = _clocked(lambda: self._cluster(method, space.coordinates, k))
+        small_labels = flat.reshape(self.small_image.shape[:2])
+        labels = enlarge_labels(small_labels, (self.full_image.shape[0], self.full_image.shape[1]))
+        if self.settings.min_region:
+            raw = labels
+            labels, timings["clean"] = _clocked(lambda: self.clean(raw, self.settings.min_region))
+        return Segmentation(
+            labels=labels,
+            small_image=self.small_image,
+            graph=space.graph,
+            coordinates=space.coordinates,
+            Y0=space.Y0,
+            embedding=space.embedding,
+            small_labels=small_labels,
+            n_dims=n_dims,
+            n_segments=k,
+            timings=timings,
+            settings=self.settings.changed(n_dims=n_dims, n_segments=n_segments, method=method),
+        )
+
+    def clean(self, labels: NDArray[np.int32], min_region: float) -> NDArray[np.int32]:
+        """Split labels of full size into connected regions and absorb those under `min_region`."""
+        return clean_by_colours(labels, self._full_lab, min_pixels(min_region, labels.size))
+
+    @cached_property
+    def _full_lab(self) -> FloatArray:
+        return as_lab(self.full_image)
+
+    def _space(
+        self, method: Method, n_dims: int, k: int, on_iteration: OnIteration | None
+    ) -> _Space:
+        """Compute what is to be clustered; the last one is kept for other values of k."""
+        key = (method, n_dims, k if method in ("gmm", "ncut") else None)
+        if self._last_space is not None and self._last_space[0] == key:
+            return self._last_space[1]
+        graph = None if method in ("gmm", "kmeans") else self.graph
+        timings = {"downsample": self._seconds["downsample"]}
+        if graph:
+            timings["graph"] = self._seconds["graph"]
+        if method == "pfe":
+            Y0, timings["init"] = self._start(n_dims)
+            solved, timings["embed"] = _clocked(lambda: self.solver.embed(Y0, on_iteration))
+            space = _Space(solved.Y, timings, graph, Y0, solved)
+        elif method == "gmm":
+            Y0, timings["init"] = self._start(k)
+            space = _Space(Y0, timings, graph, Y0)
+        elif method == "kmeans":
+            space = _Space(self.small_image.reshape(-1, 3), timings, graph)
+        else:
+            vectors, timings["embed"] = self._eigenvectors(method, n_dims, k)
+            space = _Space(vectors, timings, graph)
+        if not self._once:
+            self._last_space = key, space
+        return space
+
+    def _start(self, n_components: int) -> tuple[NDArray[np.float32], float]:
+        """Return Y0 and the seconds it took; the last one is kept, as several methods use it."""
+        if self._last_start is None or self._last_start[0] != n_components:
+            chosen = self.settings
+            made = _clocked(
+                lambda: gmm_initial_embedding(
+                    self.small_image, n_components, chosen.assignment, chosen.seed
+                )
+            )
+            self._last_start = n_components, *made
+        return self._last_start[1:]
+
+    def _eigenvectors(self, method: Method, n_dims: int, k: int) -> tuple[FloatArray, float]:
+        """Return the coordinates of a spectral method, and the seconds of their computation."""
+        needed = {"le": n_dims, "sc": n_dims + 1, "wsc": n_dims + 1, "ncut": k}[method]
+        block = -(-needed // BLOCK_VECTORS)
+        if block not in self._eigenmaps:
+            self._eigenmaps[block] = _clocked(lambda: laplacian_eigenmaps(self.graph, needed))
+        eigenmaps, seconds = self._eigenmaps[block]
+        if method == "sc":
+            return spectral_coordinates(eigenmaps, n_dims), seconds
+        if method == "wsc":
+            return weighted_coordinates(eigenmaps, n_dims), seconds
+        return eigenmaps.vectors[:, :needed], seconds
+
+    def _cluster(
+        self, method: Method, coordinates: NDArray[np.floating[Any]], k: int
+    ) -> NDArray[np.int32]:
+        if method == "gmm":
+            return consecutive(coordinates.argmax(axis=1))
+        if method == "ncut":
+            rng = np.random.default_rng(self.settings.seed)
+            return consecutive(discretise(np.asarray(coordinates, dtype=np.float64), rng))
+        return cluster_embedding(coordinates, k, self.settings.seed)
+
+    def _timed(self, stage: str, work: Callable[[], T]) -> T:
+        value, self._seconds[stage] = _clocked(work)
+        return value
+
+    def _check_counts(self, n_dims: int, n_segments: int) -> None:
+        height, width = self.small_image.shape[:2]
+        for name, count in (("dimension d", n_dims), ("number of segments k", n_segments)):
+            if count > height * width:
+                raise InvalidInputError(
+                    f"the {name} is {count}, more than the {width} x {height} pixels that are "
+                    f"left after downsampling by {self.factor:g}; lower it or downsample less"
+                )
+
+
+def _clocked(work: Callable[[], T]) -> tuple[T, float]:
+    started = time.perf_counter()
+    return work(), time.perf_counter() - started

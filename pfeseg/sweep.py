@@ -1,0 +1,247 @@
+"""Many dimensions and numbers of segments of one image, and which of them to take.
+
+All share one graph and one factorisation of the solver's systems. The recommendation is by
+consensus: of all segmentations, the one that agrees most with the others, by the mean of their
+Rand indices. A cut that depends on the particular d and k is found by few of them, one that is
+in the image by many.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pfeseg.errors import InvalidInputError
+from pfeseg.polar import gram_matrix
+from pfeseg.prepared import PreparedImage, Segmentation
+from pfeseg.settings import Settings
+from pfeseg.solver import channel_energies
+
+AUTO_DIMS = range(5, 11)
+AUTO_SEGMENTS = range(3, 9)
+"""What "auto" chooses among; chosen on images of BSDS train."""
+
+FLAT_STEP = 0.01
+"""An edge is flat where its ends differ by less than this, in units of the root mean square row."""
+
+_CHUNK_PIXELS = 1 << 14
+
+Pair = tuple[int, int | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One segmentation of a sweep.
+
+    Attributes
+    ----------
+    n_dims, n_segments : int
+        d and k.
+    labels : (H, W) int32 array
+    small_labels : (h, w) int32 array
+        As they were clustered.
+    energy, flatness, orthogonality_error : float or None
+        Mean energy of the channels, share of the edges along which the embedding is flat, and
+        ``||Y^T D Y - I||_F^2``; None for the methods without an embedding.
+    agreement : float
+        Mean Rand index of `small_labels` with those of the other candidates; 1 if there is none.
+    timings : dict
+        Seconds by stage.
+    settings : Settings
+    """
+
+    n_dims: int
+    n_segments: int
+    labels: NDArray[np.int32]
+    small_labels: NDArray[np.int32]
+    energy: float | None
+    flatness: float | None
+    orthogonality_error: float | None
+    agreement: float
+    timings: dict[str, float]
+    settings: Settings
+
+    @property
+    def n_regions(self) -> int:
+        """Number of different labels."""
+        return int(self.labels.max()) + 1
+
+    @property
+    def seconds(self) -> float:
+        """Time of all stages."""
+        return sum(self.timings.values())
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """Result of `sweep`: its trials, and the index of the recommended one."""
+
+    trials: tuple[Trial, ...]
+    recommended: int
+
+    @property
+    def best(self) -> Trial:
+        """The recommended trial."""
+        return self.trials[self.recommended]
+
+
+def sweep(
+    image: ArrayLike,
+    pairs: Sequence[Pair],
+    candidates: Sequence[Pair] | None = None,
+    settings: Settings | None = None,
+    *,
+    jobs: int = 1,
+    on_dimension: Callable[[int], None] | None = None,
+) -> Sweep:
+    """Segment an image with several dimensions and numbers of segments.
+
+    Parameters
+    ----------
+    image : (H, W) or (H, W, 3) array
+    pairs : sequence of (d, k)
+        A k of None stands for k = d.
+    candidates : sequence of (d, k), optional
+        Pairs to recommend one of, and to be agreed with; `pairs` unless given.
+    settings : Settings, optional
+    jobs : int
+        Processes to share the dimensions; never changes the result.
+    on_dimension : callable, optional
+        Called with each d when its segmentations are done.
+
+    Returns
+    -------
+    Sweep
+        With a trial for each of the pairs, then for each other candidate.
+    """
+    settings = settings or Settings()
+    asked = [(d, k or d) for d, k in pairs]
+    among = asked if candidates is None else [(d, k or d) for d, k in candidates]
+    if not among:
+        raise InvalidInputError("a sweep needs at least one dimension")
+    wanted = list(dict.fromkeys(asked + among))
+    found: dict[Pair, Trial] = {}
+    for trials in _run(image, wanted, settings, jobs):
+        found |= {(t.n_dims, t.n_segments): t for t in trials}
+        if on_dimension:
+            on_dimension(trials[0].n_dims)
+    candidate = np.array([pair in among for pair in wanted])
+    agreement = consensus([found[pair].small_labels for pair in wanted], candidate)
+    return Sweep(
+        tuple(
+            replace(found[pair], agreement=float(value))
+            for pair, value in zip(wanted, agreement, strict=True)
+        ),
+        int(np.where(candidate, agreement, -np.inf).argmax()),
+    )
+
+
+def consensus(
+    labelings: Sequence[NDArray[np.int32]], voters: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Mean Rand index of each labeling with the other voters; 1 where there is no other.
+
+    Parameters
+    ----------
+    labelings : sequence of c integer arrays
+        All of the same shape, with labels 0, 1, ..., none left out.
+    voters : (c,) bool array
+    """
+    flat = [labels.ravel() for labels in labelings]
+    first = np.cumsum([0, *(int(labels.max()) + 1 for labels in flat)])
+    n, n_columns = len(flat[0]), int(first[-1])
+    counts = np.zeros((n_columns, n_columns))  # all contingency tables side by side
+    for begin in range(0, n, _CHUNK_PIXELS):
+        rows = np.stack([labels[begin : begin + _CHUNK_PIXELS] for labels in flat], axis=1)
+        indicators = np.zeros((len(rows), n_columns), dtype=np.float32)
+        np.put_along_axis(indicators, rows + first[:-1], 1, axis=1)
+        counts += indicators.T @ indicators
+    squares = np.add.reduceat(np.add.reduceat(counts**2, first[:-1], 0), first[:-1], 1)
+    own = np.diag(squares)
+    # As in `pfeseg.metrics`: the share of the pairs of pixels on which two labelings agree.
+    rand = 1 - (own[:, None] / 2 + own / 2 - squares) / max(n * (n - 1) / 2, 1)
+    others = np.where(np.eye(len(flat), dtype=bool), 0.0, voters[None, :])
+    n_others = others.sum(axis=1)
+    total = (rand * others).sum(axis=1)
+    return np.asarray(np.divide(total, n_others, out=np.ones(len(flat)), where=n_others > 0))
+
+
+def auto_pairs(settings: Settings) -> list[Pair]:
+    """List what "auto" in the settings chooses among."""
+    dims = AUTO_DIMS if settings.n_dims == "auto" else (settings.n_dims,)
+    segments = AUTO_SEGMENTS if settings.n_segments == "auto" else (settings.n_segments,)
+    return [(d, k) for d in dims for k in segments]
+
+
+def _run(
+    image: ArrayLike, pairs: Sequence[tuple[int, int]], settings: Settings, jobs: int
+) -> Iterator[list[Trial]]:
+    """Yield the trials of each dimension, as they are done."""
+    # The largest first: with several processes, none is left alone with it at the end.
+    dims = sorted({d for d, _ in pairs}, reverse=True)
+    segments = {d: list(dict.fromkeys(k for e, k in pairs if e == d)) for d in dims}
+    if jobs == 1 or len(dims) == 1:
+        prepared = PreparedImage(image, settings)
+        yield from (_trials(prepared, d, segments[d]) for d in dims)
+        return
+    from joblib import Parallel, delayed, parallel_config
+
+    key = uuid.uuid4().hex
+    alone = settings.changed(threads=settings.solver.threads or 1)
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        results = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(
+            delayed(_trials_in_worker)(key, image, alone, d, segments[d]) for d in dims
+        )
+    for trials in results:
+        threads = settings.solver.threads
+        yield [replace(t, settings=t.settings.changed(threads=threads)) for t in trials]
+
+
+_kept: dict[str, PreparedImage] = {}
+"""In a worker process: the image of the present sweep, prepared once."""
+
+
+def _trials_in_worker(
+    key: str, image: ArrayLike, settings: Settings, n_dims: int, segments: Sequence[int]
+) -> list[Trial]:
+    if key not in _kept:
+        _kept.clear()
+        _kept[key] = PreparedImage(image, settings)
+    return _trials(_kept[key], n_dims, segments)
+
+
+def _trials(prepared: PreparedImage, n_dims: int, segments: Sequence[int]) -> list[Trial]:
+    """Segment with one dimension and some numbers of segments."""
+    results = [prepared.segment(n_dims, k) for k in segments]
+    measures = _measures(results[0])
+    return [
+        Trial(
+            n_dims,
+            k,
+            result.labels,
+            result.small_labels,
+            *measures,
+            agreement=np.nan,
+            timings=result.timings,
+            settings=result.settings,
+        )
+        for k, result in zip(segments, results, strict=True)
+    ]
+
+
+def _measures(result: Segmentation) -> tuple[float | None, float | None, float | None]:
+    """Energy, flatness and orthogonality error of the coordinates."""
+    if result.graph is None:
+        return None, None, None
+    graph, Y = result.graph, np.asarray(result.coordinates, dtype=np.float64)
+    i, j = graph.edges.T
+    scale = np.sqrt((Y**2).sum(axis=1).mean())
+    steps = np.sqrt(((Y[i] - Y[j]) ** 2).sum(axis=1))
+    flat = float((steps < FLAT_STEP * scale).mean()) if len(steps) else 1.0
+    gram = gram_matrix(Y, np.sqrt(graph.degrees)[:, None])
+    error = float(((gram - np.eye(Y.shape[1])) ** 2).sum())
+    return float(channel_energies(graph, Y).mean()), flat, error
