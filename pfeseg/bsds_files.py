@@ -82,10 +82,10 @@ def cut_contour_map(ucm2: NDArray[np.float64], threshold: float) -> Labels:
 def _load(path: Path) -> dict[str, Any]:
     from scipy.io import loadmat
 
+    if not path.is_file():
+        raise InvalidInputError(f"{path}: no such file")
     try:
         content: dict[str, Any] = loadmat(path)
-    except FileNotFoundError as error:
-        raise InvalidInputError(f"{path}: no such file") from error
     except Exception as error:  # the reader raises whatever a broken file makes it
         raise InvalidInputError(f"{path}: not a MATLAB file that can be read") from error
     return content

@@ -14,7 +14,7 @@ import io
 import json
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -148,7 +148,9 @@ def start_run(plan: Plan) -> None:
         )
 
 
-def run_items(plan: Plan, items: Sequence[Item], jobs: int) -> Iterator[dict[str, Any]]:
+def run_items(
+    plan: Plan, items: Sequence[Item], jobs: int
+) -> Generator[dict[str, Any], None, None]:
     """Work on the images that are not done, and yield what became of each, as it is done.
 
     A row has the keys "image", "seconds" and, for an image that failed, "error".

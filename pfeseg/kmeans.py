@@ -69,8 +69,9 @@ def _lloyd(rows: FloatArray, centres: FloatArray) -> tuple[float, Labels, FloatA
     """Improve centres until they rest; returns the sum of squared distances too."""
     enough = TOLERANCE * float(rows.var(axis=0, dtype=np.float64).mean())
     labels, distances = assign(rows, centres)
+    exact = rows.astype(np.float64)
     for _ in range(MAX_ITERATIONS):
-        moved = _means(rows, labels, distances, len(centres))
+        moved = _means(exact, labels, distances, len(centres)).astype(rows.dtype)
         shift = float(((moved - centres) ** 2).sum())
         centres = moved
         old_labels = labels
@@ -81,13 +82,17 @@ def _lloyd(rows: FloatArray, centres: FloatArray) -> tuple[float, Labels, FloatA
 
 
 def _means(rows: FloatArray, labels: Labels, distances: FloatArray, n_clusters: int) -> FloatArray:
+    from scipy.sparse import csr_array
+
+    n = len(rows)
     counts = np.bincount(labels, minlength=n_clusters)
-    sums = np.stack([np.bincount(labels, column, n_clusters) for column in rows.T], axis=1)
+    indicators = csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, n_clusters))
+    sums = indicators.T @ rows
     empty = np.flatnonzero(counts == 0)
     if empty.size:  # a lost centre starts anew at the row that fits worst
         farthest = np.argsort(distances, kind="stable")[::-1][: empty.size]
         sums[empty], counts[empty] = rows[farthest], 1
-    return (sums / counts[:, None]).astype(rows.dtype)
+    return np.asarray(sums / counts[:, None])
 
 
 def _plus_plus(rows: FloatArray, n_clusters: int, rng: np.random.Generator) -> FloatArray:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import colorsys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.errors import InvalidInputError
-from pfeseg.image import as_rgb
+from pfeseg.image import as_rgb, downsample, enlarge_labels
 
 TINT = 0.45
 """Share of the region's colour in an overlay; the rest is the image."""
@@ -18,6 +19,11 @@ BOUNDARY = (1.0, 1.0, 1.0)
 
 TILE_GAP = 4
 """White pixels between the tiles of a montage."""
+
+SHEET_TILE = 240
+"""Longer side of the tiles of a contact sheet."""
+
+SHEET_FONT = 14
 
 _GOLDEN_RATIO = (5**0.5 - 1) / 2
 
@@ -85,6 +91,46 @@ def draw_embedding(Y: ArrayLike, shape: tuple[int, int]) -> NDArray[np.uint8]:
         y, x = k // across * height, k % across * width
         sheet[y : y + shape[0], x : x + shape[1]] = tile
     return sheet
+
+
+def draw_contact_sheet(
+    image: ArrayLike, tiles: Sequence[tuple[NDArray[np.integer[Any]], str]], marked: int
+) -> NDArray[np.uint8]:
+    """Draw an image and several segmentations of it side by side, each with its caption.
+
+    Parameters
+    ----------
+    image : (h, w) or (h, w, 3) array
+    tiles : sequence of (labels, caption)
+        Label maps of the image's size.
+    marked : int
+        Index of the tile that gets a frame.
+    """
+    from PIL import Image, ImageDraw, ImageFont
+
+    rgb = as_rgb(image)
+    small = downsample(rgb, max(1.0, max(rgb.shape[:2]) / SHEET_TILE))
+    height, width = small.shape[:2]
+    pictures = [np.asarray(np.rint(small * 255), dtype=np.uint8)]
+    pictures += [
+        draw_overlay(small, enlarge_labels(labels, (height, width))) for labels, _ in tiles
+    ]
+    captions = ["image", *(caption for _, caption in tiles)]
+    font = ImageFont.load_default(SHEET_FONT)
+    text_width = max(int(font.getlength(caption)) for caption in captions)
+    cell_width, cell_height = max(width, text_width) + 3 * TILE_GAP, height + 2 * SHEET_FONT
+    across = max(1, round(np.sqrt(len(pictures) * 1.5 * cell_height / cell_width)))
+    down = -(-len(pictures) // across)
+    sheet = Image.new("RGB", (across * cell_width, down * cell_height + TILE_GAP), "white")
+    pen = ImageDraw.Draw(sheet)
+    for k, (picture, caption) in enumerate(zip(pictures, captions, strict=True)):
+        x, y = k % across * cell_width + TILE_GAP, k // across * cell_height + TILE_GAP
+        if k == marked + 1:
+            frame = (x - 3, y - 3, x + width + 2, y + height + 2)
+            pen.rectangle(frame, outline="red", width=3)
+        sheet.paste(Image.fromarray(picture), (x, y))
+        pen.text((x, y + height + TILE_GAP), caption, fill="black", font=font)
+    return np.asarray(sheet)
 
 
 def find_boundaries(labels: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:

@@ -28,7 +28,7 @@ def segment(
     settings = settings or Settings()
     n_dims, n_segments = settings.n_dims, settings.n_segments
     if n_dims == "auto" or n_segments == "auto":
-        best = sweep(image, auto_pairs(settings), settings=settings).best
+        best = sweep(image, auto_pairs(settings), settings=settings, on_iteration=on_iteration).best
         n_dims, n_segments = best.n_dims, best.n_segments
     prepared = PreparedImage(image, settings, once=True)
     result = prepared.segment(n_dims, n_segments, on_iteration=on_iteration)

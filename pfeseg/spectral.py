@@ -82,15 +82,22 @@ def laplacian_eigenmaps(graph: Graph, n_vectors: int) -> Eigenmaps:
 
 
 def spectral_coordinates(eigenmaps: Eigenmaps, n_dims: int) -> FloatArray:
-    """Coordinates of spectral clustering, (n, d): the eigenvectors 2 to d + 1."""
-    return eigenmaps.vectors[:, 1 : n_dims + 1]
+    """Coordinates of spectral clustering, (n, d): the eigenvectors 2 to d + 1.
+
+    Fewer where there are not so many; the constant one where there is no other.
+    """
+    return eigenmaps.vectors[:, _after_the_constant(eigenmaps, n_dims)]
 
 
 def weighted_coordinates(eigenmaps: Eigenmaps, n_dims: int) -> FloatArray:
     """Coordinates of weighted spectral clustering: divided by the eigenvalues' square roots."""
-    values = eigenmaps.values[1 : n_dims + 1]
+    values = eigenmaps.values[_after_the_constant(eigenmaps, n_dims)]
     floor = SMALLEST_EIGENVALUE * values.max(initial=0.0)
     return spectral_coordinates(eigenmaps, n_dims) / np.sqrt(np.maximum(values, floor or 1.0))
+
+
+def _after_the_constant(eigenmaps: Eigenmaps, n_dims: int) -> slice:
+    return slice(min(1, len(eigenmaps.values) - 1), n_dims + 1)
 
 
 def discretise(vectors: FloatArray, rng: np.random.Generator) -> NDArray[np.int32]:

@@ -19,7 +19,7 @@ from pfeseg.errors import InvalidInputError
 from pfeseg.polar import gram_matrix
 from pfeseg.prepared import PreparedImage, Segmentation
 from pfeseg.settings import Settings
-from pfeseg.solver import channel_energies
+from pfeseg.solver import OnIteration, channel_energies
 
 AUTO_DIMS = range(5, 11)
 AUTO_SEGMENTS = range(3, 9)
@@ -97,6 +97,7 @@ def sweep(
     *,
     jobs: int = 1,
     on_dimension: Callable[[int], None] | None = None,
+    on_iteration: OnIteration | None = None,
 ) -> Sweep:
     """Segment an image with several dimensions and numbers of segments.
 
@@ -112,6 +113,8 @@ def sweep(
         Processes to share the dimensions; never changes the result.
     on_dimension : callable, optional
         Called with each d when its segmentations are done.
+    on_iteration : callable, optional
+        Called with each `IterationRecord` of the solver, if there is one job.
 
     Returns
     -------
@@ -125,7 +128,7 @@ def sweep(
         raise InvalidInputError("a sweep needs at least one dimension")
     wanted = list(dict.fromkeys(asked + among))
     found: dict[Pair, Trial] = {}
-    for trials in _run(image, wanted, settings, jobs):
+    for trials in _run(image, wanted, settings, jobs, on_iteration):
         found |= {(t.n_dims, t.n_segments): t for t in trials}
         if on_dimension:
             on_dimension(trials[0].n_dims)
@@ -178,7 +181,11 @@ def auto_pairs(settings: Settings) -> list[Pair]:
 
 
 def _run(
-    image: ArrayLike, pairs: Sequence[tuple[int, int]], settings: Settings, jobs: int
+    image: ArrayLike,
+    pairs: Sequence[tuple[int, int]],
+    settings: Settings,
+    jobs: int,
+    on_iteration: OnIteration | None,
 ) -> Iterator[list[Trial]]:
     """Yield the trials of each dimension, as they are done."""
     # The largest first: with several processes, none is left alone with it at the end.
@@ -186,7 +193,7 @@ def _run(
     segments = {d: list(dict.fromkeys(k for e, k in pairs if e == d)) for d in dims}
     if jobs == 1 or len(dims) == 1:
         prepared = PreparedImage(image, settings)
-        yield from (_trials(prepared, d, segments[d]) for d in dims)
+        yield from (_trials(prepared, d, segments[d], on_iteration) for d in dims)
         return
     from joblib import Parallel, delayed, parallel_config
 
@@ -214,9 +221,14 @@ def _trials_in_worker(
     return _trials(_kept[key], n_dims, segments)
 
 
-def _trials(prepared: PreparedImage, n_dims: int, segments: Sequence[int]) -> list[Trial]:
+def _trials(
+    prepared: PreparedImage,
+    n_dims: int,
+    segments: Sequence[int],
+    on_iteration: OnIteration | None = None,
+) -> list[Trial]:
     """Segment with one dimension and some numbers of segments."""
-    results = [prepared.segment(n_dims, k) for k in segments]
+    results = [prepared.segment(n_dims, k, on_iteration=on_iteration) for k in segments]
     measures = _measures(results[0])
     return [
         Trial(

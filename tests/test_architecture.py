@@ -49,6 +49,8 @@ KNOWS = {
     "dataset": {
         *("bsds_files", "errors", "files", "metrics", "prepared", "reading", "settings", "sweep"),
     },
+    "tables": {"dataset", "errors", "settings"},
+    "figures": {"errors", "files"},
     "stages": {
         *("cluster", "errors", "files", "graph", "image", "initial", "settings", "solver"),
     },

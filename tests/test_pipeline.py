@@ -4,7 +4,17 @@ import imageio.v3 as iio
 import numpy as np
 import pytest
 
-from pfeseg import InvalidInputError, Settings, SolverSettings, segment
+from pfeseg import (
+    InvalidInputError,
+    PreparedImage,
+    Settings,
+    SolverSettings,
+    clean_regions,
+    kernels,
+    segment,
+    solver,
+)
+from pfeseg.settings import METHODS
 
 
 def same_partition(a: np.ndarray, b: np.ndarray) -> bool:
@@ -78,3 +88,67 @@ def test_uint16_equals_uint8(chelsea):
 def test_more_than_there_are_pixels(chosen, message):
     with pytest.raises(InvalidInputError, match=message):
         segment(np.random.default_rng(0).random((20, 20)), chosen)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_cuts_a_photograph_and_reports_it(method, chelsea):
+    result = segment(chelsea, Settings(method=method, n_dims=6, downsample=8))
+    assert result.labels.shape == chelsea.shape[:2]
+    assert 2 <= result.n_regions <= 6
+    assert result.coordinates.shape[0] == result.small_labels.size
+    report = result.report()
+    assert ("stop_reason" in report) == (method == "pfe")
+    assert report["settings"]["method"] == method
+    assert ("graph" in report["timings"]) == (method not in ("gmm", "kmeans"))
+
+
+@pytest.mark.parametrize("method", ["pfe", "gmm", "kmeans", "le", "sc", "wsc", "ncut"])
+def test_every_method_recovers_flat_colours(method):
+    truth = np.kron(np.array([[0, 1], [2, 3]]), np.ones((12, 12), int))
+    colours = np.array([[200, 30, 30], [30, 200, 30], [30, 30, 200], [220, 220, 40]], np.uint8)
+    chosen = Settings(method=method, n_dims=4, downsample=1, sigma=0.05)
+    assert same_partition(segment(colours[truth], chosen).labels, truth)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("shape", [(1, 1), (1, 40), (7, 3)])
+def test_every_method_survives_odd_images(method, shape):
+    for image in (np.zeros(shape), np.random.default_rng(0).random(shape)):
+        settings = Settings(method=method, n_dims=min(3, image.size), downsample=1)
+        assert segment(image, settings).labels.shape == shape
+
+
+def test_one_prepared_image_gives_the_bytes_of_separate_runs(chelsea):
+    prepared = PreparedImage(chelsea, Settings(downsample=8))
+    for method in METHODS:
+        for d, k in ((9, None), (4, 6), (9, 3)):
+            chosen = Settings(method=method, n_dims=d, n_segments=k, downsample=8)
+            alone = segment(chelsea, chosen)
+            shared = prepared.segment(d, k, method)
+            assert shared.labels.tobytes() == alone.labels.tobytes()
+            assert shared.coordinates.tobytes() == alone.coordinates.tobytes()
+            assert shared.settings == chosen
+
+
+def test_the_systems_are_factorised_once_for_all_dimensions(chelsea, monkeypatch):
+    made = []
+
+    class Counted(kernels.PcgLoop):
+        def __init__(self, graph, lam, r, **options):
+            made.append(r)
+            super().__init__(graph, lam, r, **options)
+
+    monkeypatch.setattr(solver, "PcgLoop", Counted)
+    prepared = PreparedImage(chelsea, Settings(downsample=10))
+    for d in (3, 5, 4):
+        prepared.segment(d)
+    assert made == [100.0, 10.0]
+
+
+def test_small_regions_are_absorbed_on_demand(chelsea):
+    plain = segment(chelsea, Settings(n_dims=6))
+    tidy = segment(chelsea, Settings(n_dims=6, min_region=0.01))
+    assert (tidy.small_labels == plain.small_labels).all()
+    assert np.bincount(tidy.labels.ravel()).min() >= 0.01 * tidy.labels.size
+    assert (tidy.labels == clean_regions(plain.labels, chelsea, 0.01 * tidy.labels.size)).all()
+    assert "clean" in tidy.timings

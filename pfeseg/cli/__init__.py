@@ -19,6 +19,7 @@ EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 
 COMMANDS = {
     "segment": "Cut images into their regions.",
+    "sweep": "Try several dimensions on one image, and recommend one.",
     "downsample": "Stage 1: shrink an image.",
     "graph": "Stage 2: build the pixel graph.",
     "init": "Stage 3: make the initial embedding.",
@@ -27,6 +28,7 @@ COMMANDS = {
     "clean": "Stage 6: make regions connected, and absorb small ones.",
     "overlay": "Draw a label map over its image.",
     "evaluate": "Score segmentations against ground truth.",
+    "bsds": "Run the paper's experiment on a data set.",
     "info": "Tell what a file holds, or what is installed.",
 }
 """Commands and their short help, which must not need an import."""

@@ -56,8 +56,27 @@ def pixels_or_percent(text: str) -> float:
     )
 
 
-def _option(group: str, *names: str, **attributes: Any) -> tuple[str, Callable[[F], F]]:
-    return group, click.option(*names, **attributes)
+def numbers(text: str) -> tuple[int, ...]:
+    """Read whole numbers: 5:25 (both ends included), 5:25:5 (in steps), 5,8,11, or a mixture."""
+    found: list[int] = []
+    try:
+        for part in text.split(","):
+            ends = [int(number) for number in part.split(":")]
+            first, last, step = (*ends, ends[0], 1)[:3] if len(ends) == 1 else (*ends, 1)[:3]
+            if len(ends) > 3 or first < 1 or step < 1 or last < first:
+                raise ValueError
+            found += range(first, last + 1, step)
+    except ValueError:
+        raise click.BadParameter(
+            f"{text!r} is not a range such as 5:25 or 5:25:5, nor a list such as 5,8,11"
+        ) from None
+    return tuple(dict.fromkeys(found))
+
+
+def _option(group: str, *names: str, **attributes: Any) -> tuple[str, str, Callable[[F], F]]:
+    """Define an option of some stages, and tell the name of its parameter."""
+    parameter = names[-1].removeprefix("--").replace("-", "_")
+    return group, parameter, click.option(*names, **attributes)
 
 
 # The parameter names are those of the fields of Settings and SolverSettings.
@@ -115,12 +134,12 @@ _SETTINGS = [
 ]  # fmt: skip
 
 
-def settings_options(*stages: str) -> Callable[[F], F]:
+def settings_options(*stages: str, without: tuple[str, ...] = ()) -> Callable[[F], F]:
     """Add the options of some stages, or of all, and ``--preset`` and ``--config``."""
 
     def add(command: F) -> F:
-        for group, option in reversed(_SETTINGS):
-            if not stages or set(group.split()) & set(stages):
+        for group, parameter, option in reversed(_SETTINGS):
+            if parameter not in without and (not stages or set(group.split()) & set(stages)):
                 command = option(command)
         command = click.option(
             "--config", type=click.Path(exists=True, dir_okay=False, path_type=Path),

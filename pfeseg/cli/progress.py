@@ -12,13 +12,17 @@ def iteration_bar(settings: Settings, title: str, quiet: bool = False) -> Any:
     """Make a bar of the solver's iterations."""
     from tqdm import tqdm
 
+    from pfeseg.sweep import auto_pairs
+
     solver = settings.solver
     most = 1 + solver.soc_iterations * solver.split_iterations + solver.relaxed_iterations
+    if "auto" in (settings.n_dims, settings.n_segments):
+        most *= 1 + len({d for d, _ in auto_pairs(settings)})  # to choose, and once more
     return tqdm(desc=title, total=most, leave=False, disable=quiet or None)
 
 
-def image_bar(total: int, quiet: bool = False) -> Any:
-    """Make a bar of the images of a batch."""
+def count_bar(total: int, unit: str, quiet: bool = False) -> Any:
+    """Make a bar of things done, such as the images of a batch."""
     from tqdm import tqdm
 
-    return tqdm(total=total, unit="image", leave=False, disable=quiet or None)
+    return tqdm(total=total, unit=unit, leave=False, disable=quiet or None)

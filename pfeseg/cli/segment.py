@@ -22,7 +22,7 @@ from pfeseg.cli.options import (
     reading_options,
     settings_options,
 )
-from pfeseg.cli.progress import image_bar, iteration_bar
+from pfeseg.cli.progress import count_bar, iteration_bar
 from pfeseg.errors import InvalidInputError
 from pfeseg.outputs import SAVEABLE
 
@@ -271,7 +271,7 @@ def _run(
         # Else a helper process of joblib's tells, after Ctrl-C, what it had to clear away.
         os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker:UserWarning")
     rows = run_batch(tasks, jobs) if jobs > 1 else map(run_task, tasks)
-    with image_bar(len(tasks), reporter.quiet) as bar:
+    with count_bar(len(tasks), "image", reporter.quiet) as bar:
         for row in rows:
             bar.update()
             with bar.external_write_mode(file=sys.stderr):

@@ -1,0 +1,235 @@
+"""The experiment on a data set: the same in parts, resumed, and by the benchmark's own rules."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+from pathlib import Path
+
+import imageio.v3 as iio
+import numpy as np
+import pytest
+from test_cli import names, run
+from test_evaluate import save_truth
+
+from pfeseg import InvalidInputError, Settings
+from pfeseg.bsds_files import read_ground_truths, read_segmentations
+from pfeseg.dataset import Plan, Row, find_items, read_rows, rows_text, start_run
+from pfeseg.metrics import compare, summarise
+from pfeseg.tables import gather, markdown
+
+FAST = ("--downsample", "8", "-d", "3,4")
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory) -> Path:
+    """Make a data set of three images laid out as BSDS500 is."""
+    root = tmp_path_factory.mktemp("tiny")
+    samples = Path(__file__).parent.parent / "sample_images"
+    for name in ("chelsea.jpg", "coffee.jpg", "scene.png"):
+        image = iio.imread(samples / name)[:160, :200]
+        (root / "images" / "train").mkdir(parents=True, exist_ok=True)
+        (root / "groundTruth" / "train").mkdir(parents=True, exist_ok=True)
+        iio.imwrite(root / "images" / "train" / f"{Path(name).stem}.png", image)
+        halves = (np.indices(image.shape[:2])[0] > 80).astype(int)
+        bright = (image.mean(axis=2) > image.mean()).astype(int)
+        save_truth(root / "groundTruth" / "train" / f"{Path(name).stem}.mat", halves, bright)
+    return root
+
+
+def scores_without_times(folder: Path) -> list[dict[str, str]]:
+    rows = list(csv.DictReader((folder / "scores.csv").read_text().splitlines()))
+    return [{k: v for k, v in row.items() if not k.startswith("seconds")} for row in rows]
+
+
+@pytest.fixture(scope="session")
+def finished(tiny, tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("run") / "out"
+    result = run("bsds", tiny, "-o", out, "--methods", "pfe,sc,gmm,auto", *FAST)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("# BSDS500 train, d = k from 3 to 4")
+    return out
+
+
+def test_command_writes_table_scores_figures_and_segmentations(finished):
+    assert names(finished) == [
+        *("figure1.pdf", "figure1.png", "figure2.pdf", "figure2.png"),
+        *("rows", "run.json", "scores.csv", "segs", "table.md"),
+    ]
+    table = (finished / "table.md").read_text()
+    assert "Images: 3." in table
+    assert "0.53 / 0.79 / 2.10" in table
+    assert "| SC | +" in table or "| SC | -" in table  # differences
+    assert "share of the way from ODS to OIS" in table
+    assert len(scores_without_times(finished)) == 3 * 2 * (2 + 2 + 2 + 1)
+    for name in ("figure1.png", "figure2.png"):
+        assert iio.imread(finished / name).std() > 10
+    assert (finished / "figure1.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_the_table_follows_from_the_segmentations_by_the_official_rules(finished, tiny):
+    rows = [r for p in (finished / "rows").rglob("*.csv") for r in read_rows(p)]
+    benchmark = gather(rows)
+    once = np.ones((1, 3))
+    for method, cleaned, folder in (("pfe", 0, "pfe"), ("gmm", 1, "gmm-clean")):
+        images = []
+        for path in sorted((finished / "segs" / folder).glob("*.mat")):
+            truths = read_ground_truths(tiny / "groundTruth" / "train" / path.name)
+            images.append([compare(labels, truths) for labels in read_segmentations(path)])
+        official = summarise(images)
+        measured = benchmark.measured[method, cleaned]
+        for ours, theirs in (
+            (measured.ods(once)[0], official.ods),
+            (measured.ois(once)[0], official.ois),
+        ):
+            expected = (theirs.covering, theirs.pri, theirs.vi)
+            np.testing.assert_allclose(ours, expected, atol=2e-6)
+
+
+def test_a_stopped_run_goes_on_and_jobs_do_not_matter(finished, tiny, tmp_path):
+    out = tmp_path / "out"
+    args = ("bsds", tiny, "-o", out, "--methods", "pfe,sc,gmm,auto", *FAST, "--no-figures", "-q")
+    assert run(*args, "--limit", "1").exit_code == 0
+    first = out / "rows" / "pfe" / "chelsea.csv"
+    before = first.stat().st_mtime_ns
+    (out / "rows" / "sc" / "chelsea.csv").unlink()  # as if killed between two methods
+    assert run(*args, "--jobs", "2").exit_code == 0
+    assert first.stat().st_mtime_ns == before
+    assert scores_without_times(out) == scores_without_times(finished)
+    table = (out / "table.md").read_text()
+    assert table == (finished / "table.md").read_text()
+
+
+def test_other_settings_do_not_mix(finished, tiny):
+    for change in (("-d", "3"), ("--downsample", "6"), ("--seed", "1")):
+        result = run("bsds", tiny, "-o", finished, "--methods", "pfe", *FAST, *change)
+        assert result.exit_code == 1
+        assert "holds a run with other" in result.stderr
+
+
+def test_a_bad_image_is_reported_and_the_others_count(tiny, tmp_path):
+    root = tmp_path / "data"
+    shutil.copytree(tiny, root)
+    truths = root / "groundTruth" / "train"
+    (truths / "chelsea.mat").write_bytes(b"broken")
+    save_truth(truths / "scene.mat", np.zeros((10, 10), int))
+    args = ("bsds", root, "-o", tmp_path / "out", "--methods", "gmm", *FAST, "--no-figures")
+    result = run(*args)
+    assert result.exit_code == 1
+    assert "chelsea.mat: not a MATLAB file" in result.stderr
+    assert "a ground truth of 10 x 10 pixels for an image of 200 x 160" in result.stderr
+    assert "Images: 1." in (tmp_path / "out" / "table.md").read_text()
+    (truths / "coffee.mat").unlink()
+    shutil.rmtree(tmp_path / "out")
+    result = run(*args)
+    assert result.exit_code == 1
+    assert "coffee.mat: no such file" in result.stderr
+    assert "no image has been segmented" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda root: shutil.rmtree(root / "images"), "expected the folders 'images'"),
+        (lambda root: (root / "images" / "train").rename(root / "images" / "x"), "there are: x"),
+        (
+            lambda root: [p.unlink() for p in (root / "images" / "train").iterdir()],
+            "holds no images",
+        ),
+    ],
+)
+def test_folders_that_are_no_data_set(tiny, tmp_path, change, message):
+    root = tmp_path / "data"
+    shutil.copytree(tiny, root)
+    change(root)
+    with pytest.raises(InvalidInputError, match=message):
+        find_items(root, "train")
+
+
+def test_an_unknown_method_is_refused(tiny, tmp_path):
+    result = run("bsds", tiny, "-o", tmp_path / "out", "--methods", "pfe,magic")
+    assert result.exit_code == 1
+    assert "no method 'magic'" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_downloaded_archive_is_understood(tiny, tmp_path):
+    shutil.copytree(tiny, tmp_path / "BSR" / "BSDS500" / "data")
+    assert [i.name for i in find_items(tmp_path, "train")] == ["chelsea", "coffee", "scene"]
+    assert [i.name for i in find_items(tmp_path, "train", limit=2)] == ["chelsea", "coffee"]
+
+
+def row(image: str, method: str, d: int, covered: float, pri: float, vi: float, clean=0) -> Row:
+    return Row(image, method, clean, d, d, 3, covered, 100.0, pri, vi, 0.1, 0.2, 0.3)
+
+
+def test_rows_survive_the_file(tmp_path):
+    rows = [row("a b,c", "pfe", 5, 1.5, 0.25, 2.0), row("ä", "pfe", 6, 2.5, 0.5, 1.0)]
+    (tmp_path / "rows.csv").write_text(rows_text(rows), encoding="utf-8")
+    assert read_rows(tmp_path / "rows.csv") == rows
+    (tmp_path / "rows.csv").write_text("image,method\na,b\n")
+    with pytest.raises(InvalidInputError, match="delete it and run again"):
+        read_rows(tmp_path / "rows.csv")
+
+
+def test_bootstrap_intervals_are_those_of_the_mean():
+    rng = np.random.default_rng(0)
+    values = rng.normal(0.8, 0.05, 200)
+    rows = [row(f"{i:03}", "pfe", 5, 50.0, v, 2.0, c) for i, v in enumerate(values) for c in (0, 1)]
+    text = markdown(gather(rows), "x")
+    cell = text.split("| PFE |")[1].split("|")[2]
+    mean, low, high = (float(part) for part in cell.replace("[", " ").replace("]", " ")
+                       .replace(",", " ").split())  # fmt: skip
+    error = 1.96 * values.std() / np.sqrt(200)
+    assert mean == pytest.approx(values.mean(), abs=6e-4)
+    assert (mean - low, high - mean) == pytest.approx((error, error), abs=1.5e-3)
+
+
+def test_differences_are_paired():
+    rng = np.random.default_rng(0)
+    common = rng.normal(0.7, 0.1, 100)
+    rows = [
+        row(f"{i:03}", method, 5, 50.0, v + gain, 2.0, c)
+        for i, v in enumerate(common)
+        for method, gain in (("pfe", 0.02), ("sc", 0.0))
+        for c in (0, 1)
+    ]
+    assert "| SC | +0.000 [+0.000, +0.000] | +0.020 [+0.020, +0.020]" in markdown(gather(rows), "x")
+
+
+def test_an_image_counts_only_with_all_methods():
+    rows = [row(i, m, 5, 50.0, 0.5, 2.0, c) for i in "ab" for m in ("pfe", "sc") for c in (0, 1)]
+    assert gather(rows).images == ("a", "b")
+    assert gather(rows[:-2]).images == ("a",)
+    with pytest.raises(InvalidInputError, match="no image"):
+        gather([])
+
+
+def test_plans_are_checked_against_what_is_there(tmp_path):
+    plan = Plan(tmp_path, ("pfe",), (3, 4), Settings())
+    start_run(plan)
+    start_run(plan)
+    (tmp_path / "run.json").write_text("{")
+    with pytest.raises(InvalidInputError, match="cannot be read"):
+        start_run(plan)
+
+
+def test_five_images_of_bsds(tmp_path):
+    root = os.environ.get("BSDS500_ROOT")
+    if not root or not Path(root).is_dir():
+        pytest.skip("set BSDS500_ROOT to the folder of BSDS500")
+    out = tmp_path / "out"
+    result = run("bsds", root, "-o", out, "--methods", "pfe,sc,wsc,ncut,gmm", "-d", "5,8",
+                 "--limit", "5", "--jobs", "2", "-q")  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    rows = [r for p in (out / "rows").rglob("*.csv") for r in read_rows(p)]
+    benchmark = gather(rows)
+    assert len(benchmark.images) == 5
+    covering = {m: benchmark.measured[m, 0].ois(np.ones((1, 5)))[0, 0] for m in benchmark.methods()}
+    assert covering["pfe"] == max(covering.values())
+    assert 0.35 < covering["pfe"] < 0.7
+    # The same from the files, by the command for other people's results.
+    truths = Path(root) / "groundTruth" / "train"
+    judged = run("evaluate", out / "segs" / "pfe", truths, "--format", "csv").stdout
+    assert f"all (OIS),{covering['pfe']:.4f}" in judged

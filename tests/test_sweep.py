@@ -1,0 +1,154 @@
+"""Sweeps over dimensions, and the consensus that recommends one."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import imageio.v3 as iio
+import numpy as np
+import pytest
+from test_cli import names, run
+from test_evaluate import save_truth
+
+from pfeseg import InvalidInputError, Settings, score, segment
+from pfeseg.sweep import AUTO_DIMS, AUTO_SEGMENTS, auto_pairs, consensus, sweep
+
+SMALL = Settings(downsample=8)
+
+
+def test_trials_have_the_bytes_of_single_runs_with_one_and_two_jobs(chelsea):
+    pairs = [(3, None), (5, 4), (5, 2), (4, None)]
+    one, two = (sweep(chelsea, pairs, settings=SMALL, jobs=jobs) for jobs in (1, 2))
+    assert [(t.n_dims, t.n_segments) for t in one.trials] == [(3, 3), (5, 4), (5, 2), (4, 4)]
+    assert one.recommended == two.recommended
+    for mine, other, (d, k) in zip(one.trials, two.trials, pairs, strict=True):
+        alone = segment(chelsea, SMALL.changed(n_dims=d, n_segments=k))
+        assert mine.labels.tobytes() == other.labels.tobytes() == alone.labels.tobytes()
+        assert mine.agreement == other.agreement
+        assert mine.settings == other.settings
+        last = alone.embedding.history[-1]
+        assert mine.orthogonality_error == pytest.approx(last.orthogonality_error, rel=1e-3)
+        assert mine.energy == pytest.approx(alone.embedding.channel_energies.mean())
+        assert 0 < mine.flatness < 1
+
+
+def test_consensus_is_the_mean_rand_index_with_the_others():
+    rng = np.random.default_rng(0)
+    maps = [rng.integers(0, k, (30, 20), dtype=np.int32) for k in (2, 3, 5, 4)]
+    for labels in maps:
+        labels.flat[: labels.max() + 1] = np.arange(labels.max() + 1)
+    voters = np.array([True, True, False, True])
+    expected = [
+        np.mean([score(a, [maps[v]]).pri for v in np.flatnonzero(voters) if maps[v] is not a])
+        for a in maps
+    ]
+    np.testing.assert_allclose(consensus(maps, voters), expected, rtol=1e-12)
+
+
+def test_consensus_finds_what_most_found():
+    truth = np.kron(np.array([[0, 1], [2, 3]]), np.ones((8, 8), np.int32)).astype(np.int32)
+    odd = np.arange(256, dtype=np.int32).reshape(16, 16) % 2
+    flat = np.zeros((16, 16), np.int32)
+    agreement = consensus([odd, truth, flat, truth], np.ones(4, bool))
+    assert agreement.argmax() == 1
+    assert agreement[1] == agreement[3]
+    assert consensus([odd], np.ones(1, bool)).tolist() == [1.0]
+
+
+def test_the_recommended_one_is_a_candidate(chelsea):
+    shown, candidates = [(6, 6), (7, 7)], [(6, 3), (6, 4), (7, 3)]
+    result = sweep(chelsea, shown, candidates, SMALL)
+    assert len(result.trials) == 5
+    assert (result.best.n_dims, result.best.n_segments) in candidates
+    assert result.best.agreement == max(t.agreement for t in result.trials[2:])
+
+
+def test_colour_methods_have_no_energy(chelsea):
+    result = sweep(chelsea, [(3, None), (4, None)], settings=SMALL.changed(method="kmeans"))
+    assert {(t.energy, t.flatness, t.orthogonality_error) for t in result.trials} == {(None,) * 3}
+    spectral = sweep(chelsea, [(3, None)], settings=SMALL.changed(method="le"))
+    assert spectral.trials[0].orthogonality_error < 1e-10
+
+
+def test_an_empty_sweep_is_refused(chelsea):
+    with pytest.raises(InvalidInputError, match="at least one"):
+        sweep(chelsea, [])
+
+
+def test_auto_chooses_what_the_sweep_recommends(chelsea):
+    chosen = SMALL.changed(n_dims="auto", n_segments="auto")
+    pairs = auto_pairs(chosen)
+    assert len(pairs) == len(AUTO_DIMS) * len(AUTO_SEGMENTS)
+    best = sweep(chelsea, pairs, settings=SMALL).best
+    result = segment(chelsea, chosen)
+    assert (result.labels == best.labels).all()
+    assert (result.n_dims, result.n_segments) == (best.n_dims, best.n_segments)
+    report = result.report()
+    assert (report["dims"], report["segments"]) == (best.n_dims, best.n_segments)
+    assert report["settings"]["n_dims"] == "auto"
+    assert Settings.from_dict(report["settings"]) == chosen
+
+
+def test_auto_of_one_of_the_two(chelsea):
+    dims = segment(chelsea, SMALL.changed(n_dims="auto", n_segments=4))
+    assert dims.n_segments == 4
+    assert dims.n_dims in AUTO_DIMS
+    segments = segment(chelsea, SMALL.changed(n_dims=4, n_segments="auto"))
+    assert segments.n_dims == 4
+    assert segments.n_segments in AUTO_SEGMENTS
+    assert auto_pairs(Settings(n_dims="auto")) == [(d, None) for d in AUTO_DIMS]
+
+
+def test_command_prints_a_table_and_writes_table_and_sheet(samples, tmp_path):
+    result = run("sweep", samples / "scene.png", "-d", "3:5", "-o", tmp_path, "--downsample", 2)
+    assert result.exit_code == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert lines[0].split()[:3] == ["d", "k", "regions"]
+    assert [line.split()[0] for line in lines[1:4]] == ["3", "4", "5"]
+    assert lines[-1].startswith("recommended: pfeseg segment ")
+    assert sum("<- recommended" in line for line in lines) == 1
+    assert names(tmp_path) == ["scene_sweep.csv", "scene_sweep.png"]
+    rows = list(csv.DictReader((tmp_path / "scene_sweep.csv").read_text().splitlines()))
+    assert len(rows) == len({(r["d"], r["k"]) for r in rows}) == 3 * len(AUTO_SEGMENTS)
+    sheet = iio.imread(tmp_path / "scene_sweep.png")
+    assert sheet.ndim == 3
+    again = run("sweep", samples / "scene.png", "-d", "3:5", "-o", tmp_path)
+    assert again.exit_code == 1
+    assert "--overwrite" in again.stderr
+
+
+def test_command_scores_against_ground_truth(samples, tmp_path):
+    truth = iio.imread(samples / "scene_labels.png")
+    save_truth(tmp_path / "scene.mat", truth)
+    args = ("sweep", samples / "scene.png", "-d", "4,6", "-o", tmp_path, "--downsample", 1)
+    result = run(*args, "--ground-truth", tmp_path / "scene.mat", "--json")
+    assert result.exit_code == 0, result.stderr
+    facts = json.loads(result.stdout)
+    assert [row["d"] for row in facts["rows"]] == [4, 6]
+    assert {row["d"] for row in facts["best"].values()} == {6}
+    assert facts["best"]["covering"]["covering"] == 1.0
+    table = run(*args, "--ground-truth", tmp_path / "scene.mat", "--overwrite").stdout
+    assert "best by covering: d = 6, k = 6 (1.0000)" in table
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "message"),
+    [
+        (["{scene}", "-d", "5:3"], 2, "'5:3' is not a range"),
+        (["{scene}", "-d", "0"], 2, "'0' is not a range"),
+        (["{scene}", "-d", "3", "--ground-truth", "{tiny}"], 1, "not that of the image"),
+        (["{scene}", "-d", "3", "--ground-truth", "{none}"], 1, "no such file"),
+        (["{none}", "-d", "3"], 1, "no such file"),
+        (["{scene}", "-d", "3", "-k", "99999", "--downsample", "20"], 1, "lower it"),
+    ],
+)
+def test_command_refuses_what_cannot_work(samples, tmp_path, args, code, message):
+    save_truth(tmp_path / "tiny.mat", np.zeros((4, 4), int))
+    places = {"scene": samples / "scene.png", "tiny": tmp_path / "tiny.mat",
+              "none": tmp_path / "none.mat"}  # fmt: skip
+    result = run("sweep", *[arg.format(**places) for arg in args], "-o", tmp_path / "out")
+    assert result.exit_code == code
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()
