@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from pfeseg import __version__, exports, pictures
 from pfeseg.errors import PfesegError, SolverWarning
 from pfeseg.files import write_labels, write_png, write_text
 from pfeseg.kernels import variant
+from pfeseg.parallel import run_unordered
 from pfeseg.pipeline import segment
 from pfeseg.prepared import Segmentation
 from pfeseg.reading import read_image
@@ -137,22 +138,11 @@ def report_text(task: Task, result: Segmentation) -> str:
     return json.dumps(report, indent=2) + "\n"
 
 
-def run_batch(tasks: Sequence[Task], jobs: int) -> Iterator[dict[str, Any]]:
+def run_batch(tasks: Sequence[Task], jobs: int) -> Generator[dict[str, Any], None, None]:
     """Run tasks in `jobs` processes and yield their rows as they are done.
 
-    Each process computes with one thread unless the settings say otherwise; the
+    Each of several processes computes with one thread unless the settings say otherwise; the
     results do not depend on that.
     """
-    from joblib import Parallel, delayed, parallel_config
-
-    with parallel_config(backend="loky", inner_max_num_threads=1):
-        rows = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(
-            delayed(run_task)(task, threads=1) for task in tasks
-        )
-    try:
-        for row in rows:  # noqa: UP028 - "yield from" would close `rows` with a warning
-            yield row
-    finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            rows.close()
+    threads = None if jobs == 1 else 1
+    return run_unordered(run_task, [(task, None, threads) for task in tasks], jobs)

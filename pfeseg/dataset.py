@@ -13,7 +13,6 @@ import csv
 import io
 import json
 import time
-import warnings
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -27,6 +26,7 @@ from pfeseg.bsds_files import read_ground_truths, write_segmentations
 from pfeseg.errors import InvalidInputError, PfesegError
 from pfeseg.files import write_text
 from pfeseg.metrics import compare
+from pfeseg.parallel import run_unordered
 from pfeseg.prepared import PreparedImage, Segmentation
 from pfeseg.reading import read_image
 from pfeseg.settings import METHODS, Method, Settings
@@ -155,23 +155,8 @@ def run_items(
 
     A row has the keys "image", "seconds" and, for an image that failed, "error".
     """
-    todo = [item for item in items if plan.missing(item)]
-    if jobs == 1:
-        yield from (run_item(plan, item) for item in todo)
-        return
-    from joblib import Parallel, delayed, parallel_config
-
-    with parallel_config(backend="loky", inner_max_num_threads=1):
-        results = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(
-            delayed(run_item)(plan, item) for item in todo
-        )
-    try:
-        for row in results:  # noqa: UP028 - "yield from" would close it with a warning
-            yield row
-    finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            results.close()
+    calls = [(plan, item) for item in items if plan.missing(item)]
+    return run_unordered(run_item, calls, jobs)
 
 
 def run_item(plan: Plan, item: Item) -> dict[str, Any]:

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.errors import InvalidInputError
+from pfeseg.parallel import run_unordered
 from pfeseg.polar import gram_matrix
 from pfeseg.prepared import PreparedImage, Segmentation
 from pfeseg.settings import Settings
@@ -195,17 +197,13 @@ def _run(
         prepared = PreparedImage(image, settings)
         yield from (_trials(prepared, d, segments[d], on_iteration) for d in dims)
         return
-    from joblib import Parallel, delayed, parallel_config
-
     key = uuid.uuid4().hex
-    alone = settings.changed(threads=settings.solver.threads or 1)
-    with parallel_config(backend="loky", inner_max_num_threads=1):
-        results = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(
-            delayed(_trials_in_worker)(key, image, alone, d, segments[d]) for d in dims
-        )
-    for trials in results:
-        threads = settings.solver.threads
-        yield [replace(t, settings=t.settings.changed(threads=threads)) for t in trials]
+    threads = settings.solver.threads
+    alone = settings.changed(threads=threads or 1)
+    calls = [(key, image, alone, d, segments[d]) for d in dims]
+    with closing(run_unordered(_trials_in_worker, calls, jobs)) as results:
+        for trials in results:
+            yield [replace(t, settings=t.settings.changed(threads=threads)) for t in trials]
 
 
 _kept: dict[str, PreparedImage] = {}

@@ -40,14 +40,16 @@ KNOWS = {
         *("cluster", "errors", "graph", "image", "initial", "labels", "regions"),
         *("settings", "solver", "spectral"),
     },
-    "sweep": {"errors", "polar", "prepared", "settings", "solver"},
+    "parallel": set(),
+    "sweep": {"errors", "parallel", "polar", "prepared", "settings", "solver"},
     "pipeline": {"prepared", "settings", "solver", "sweep"},
     "pictures": {"errors", "image"},
     "files": {"errors", "reading"},
     "metrics": {"errors"},
     "bsds_files": {"errors", "files"},
     "dataset": {
-        *("bsds_files", "errors", "files", "metrics", "prepared", "reading", "settings", "sweep"),
+        *("bsds_files", "errors", "files", "metrics", "parallel", "prepared", "reading"),
+        *("settings", "sweep"),
     },
     "tables": {"dataset", "errors", "settings"},
     "figures": {"errors", "files"},
@@ -55,7 +57,7 @@ KNOWS = {
         *("cluster", "errors", "files", "graph", "image", "initial", "settings", "solver"),
     },
     "batch": {
-        *("errors", "exports", "files", "kernels", "pictures", "pipeline", "prepared"),
+        *("errors", "exports", "files", "kernels", "parallel", "pictures", "pipeline", "prepared"),
         *("reading", "settings", "solver"),
     },
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -109,8 +108,6 @@ def bsds(
     plan = Plan(output, methods, dims, settings)
     items = find_items(root, split, limit)
     start_run(plan)
-    if jobs > 1:
-        os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker:UserWarning")
     todo = sum(bool(plan.missing(item)) for item in items)
     if not quiet and todo < len(items):
         click.echo(f"{len(items) - todo} of {len(items)} images are done already", err=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections.abc import Generator
@@ -267,11 +266,10 @@ def _run(
             row = run_task(tasks[0], lambda _: bar.update())
         yield row
         return
-    if jobs > 1:
-        # Else a helper process of joblib's tells, after Ctrl-C, what it had to clear away.
-        os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker:UserWarning")
-    rows = run_batch(tasks, jobs) if jobs > 1 else map(run_task, tasks)
-    with count_bar(len(tasks), "image", reporter.quiet) as bar:
+    with (
+        count_bar(len(tasks), "image", reporter.quiet) as bar,
+        closing(run_batch(tasks, jobs)) as rows,
+    ):
         for row in rows:
             bar.update()
             with bar.external_write_mode(file=sys.stderr):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,8 +128,6 @@ def sweep(
     else:
         shown = [(d, d) for d in dims]
         candidates = [(d, k) for d in dims for k in AUTO_SEGMENTS]
-    if jobs > 1:
-        os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker:UserWarning")
     with count_bar(len(set(dims)), "dimension", quiet) as bar:
         result = run_sweep(
             picture, shown, candidates, settings, jobs=jobs, on_dimension=lambda _: bar.update()
