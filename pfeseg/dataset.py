@@ -82,6 +82,7 @@ class Plan:
     """What is to be run on every image."""
 
     output: Path
+    split: str
     methods: tuple[str, ...]
     dims: tuple[int, ...]
     settings: Settings
@@ -128,6 +129,7 @@ def start_run(plan: Plan) -> None:
         )
     present = {
         "pfeseg_version": __version__,
+        "split": plan.split,
         "dims": list(plan.dims),
         "clean_share": CLEAN_SHARE,
         "settings": plan.settings.to_dict(),

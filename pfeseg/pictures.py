@@ -102,7 +102,7 @@ def draw_contact_sheet(
     ----------
     image : (h, w) or (h, w, 3) array
     tiles : sequence of (labels, caption)
-        Label maps of the image's size.
+        Label maps of the image, of any size.
     marked : int
         Index of the tile that gets a frame.
     """

@@ -12,14 +12,17 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.errors import InvalidInputError
+from pfeseg.image import enlarge_labels
 from pfeseg.parallel import run_unordered
 from pfeseg.polar import gram_matrix
 from pfeseg.prepared import PreparedImage, Segmentation
+from pfeseg.regions import clean_regions, min_pixels
 from pfeseg.settings import Settings
 from pfeseg.solver import OnIteration, channel_energies
 
@@ -43,9 +46,10 @@ class Trial:
     ----------
     n_dims, n_segments : int
         d and k.
-    labels : (H, W) int32 array
+    n_regions : int
+        Number of regions at full size, after any clean-up.
     small_labels : (h, w) int32 array
-        As they were clustered.
+        As they were clustered; see `Sweep.labels` for those of full size.
     energy, flatness, orthogonality_error : float or None
         Mean energy of the channels, share of the edges along which the embedding is flat, and
         ``||Y^T D Y - I||_F^2``; None for the methods without an embedding.
@@ -58,7 +62,7 @@ class Trial:
 
     n_dims: int
     n_segments: int
-    labels: NDArray[np.int32]
+    n_regions: int
     small_labels: NDArray[np.int32]
     energy: float | None
     flatness: float | None
@@ -66,11 +70,6 @@ class Trial:
     agreement: float
     timings: dict[str, float]
     settings: Settings
-
-    @property
-    def n_regions(self) -> int:
-        """Number of different labels."""
-        return int(self.labels.max()) + 1
 
     @property
     def seconds(self) -> float:
@@ -82,6 +81,7 @@ class Trial:
 class Sweep:
     """Result of `sweep`: its trials, and the index of the recommended one."""
 
+    image: NDArray[Any]
     trials: tuple[Trial, ...]
     recommended: int
 
@@ -89,6 +89,17 @@ class Sweep:
     def best(self) -> Trial:
         """The recommended trial."""
         return self.trials[self.recommended]
+
+    def labels(self, trial: Trial) -> NDArray[np.int32]:
+        """Make the label map of a trial at full size, (H, W): too much to keep of all of them."""
+        height, width = self.image.shape[:2]
+        labels = enlarge_labels(trial.small_labels, (height, width))
+        smallest = trial.settings.min_region
+        return (
+            clean_regions(labels, self.image, min_pixels(smallest, labels.size))
+            if smallest
+            else labels
+        )
 
 
 def sweep(
@@ -137,6 +148,7 @@ def sweep(
     candidate = np.array([pair in among for pair in wanted])
     agreement = consensus([found[pair].small_labels for pair in wanted], candidate)
     return Sweep(
+        np.asarray(image),
         tuple(
             replace(found[pair], agreement=float(value))
             for pair, value in zip(wanted, agreement, strict=True)
@@ -232,7 +244,7 @@ def _trials(
         Trial(
             n_dims,
             k,
-            result.labels,
+            result.n_regions,
             result.small_labels,
             *measures,
             agreement=np.nan,

@@ -41,7 +41,9 @@ KNOWS = {
         *("settings", "solver", "spectral"),
     },
     "parallel": set(),
-    "sweep": {"errors", "parallel", "polar", "prepared", "settings", "solver"},
+    "sweep": {
+        *("errors", "image", "parallel", "polar", "prepared", "regions", "settings", "solver"),
+    },
     "pipeline": {"prepared", "settings", "solver", "sweep"},
     "pictures": {"errors", "image"},
     "files": {"errors", "reading"},

@@ -207,7 +207,7 @@ def test_an_image_counts_only_with_all_methods():
 
 
 def test_plans_are_checked_against_what_is_there(tmp_path):
-    plan = Plan(tmp_path, ("pfe",), (3, 4), Settings())
+    plan = Plan(tmp_path, "train", ("pfe",), (3, 4), Settings())
     start_run(plan)
     start_run(plan)
     (tmp_path / "run.json").write_text("{")

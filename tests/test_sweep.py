@@ -24,13 +24,23 @@ def test_trials_have_the_bytes_of_single_runs_with_one_and_two_jobs(chelsea):
     assert one.recommended == two.recommended
     for mine, other, (d, k) in zip(one.trials, two.trials, pairs, strict=True):
         alone = segment(chelsea, SMALL.changed(n_dims=d, n_segments=k))
-        assert mine.labels.tobytes() == other.labels.tobytes() == alone.labels.tobytes()
+        assert one.labels(mine).tobytes() == alone.labels.tobytes()
+        assert mine.small_labels.tobytes() == other.small_labels.tobytes()
+        assert mine.n_regions == alone.n_regions
         assert mine.agreement == other.agreement
         assert mine.settings == other.settings
         last = alone.embedding.history[-1]
         assert mine.orthogonality_error == pytest.approx(last.orthogonality_error, rel=1e-3)
         assert mine.energy == pytest.approx(alone.embedding.channel_energies.mean())
         assert 0 < mine.flatness < 1
+
+
+def test_trials_are_cleaned_as_single_runs_are(chelsea):
+    chosen = SMALL.changed(min_region=0.02)
+    swept = sweep(chelsea, [(6, None)], settings=chosen)
+    alone = segment(chelsea, chosen.changed(n_dims=6))
+    assert swept.labels(swept.best).tobytes() == alone.labels.tobytes()
+    assert swept.best.n_regions == alone.n_regions != 6
 
 
 def test_consensus_is_the_mean_rand_index_with_the_others():
@@ -80,9 +90,10 @@ def test_auto_chooses_what_the_sweep_recommends(chelsea):
     chosen = SMALL.changed(n_dims="auto", n_segments="auto")
     pairs = auto_pairs(chosen)
     assert len(pairs) == len(AUTO_DIMS) * len(AUTO_SEGMENTS)
-    best = sweep(chelsea, pairs, settings=SMALL).best
+    swept = sweep(chelsea, pairs, settings=SMALL)
+    best = swept.best
     result = segment(chelsea, chosen)
-    assert (result.labels == best.labels).all()
+    assert (result.labels == swept.labels(best)).all()
     assert (result.n_dims, result.n_segments) == (best.n_dims, best.n_segments)
     report = result.report()
     assert (report["dims"], report["segments"]) == (best.n_dims, best.n_segments)

@@ -105,7 +105,7 @@ def bsds(
 
     if not no_figures:
         check_matplotlib()
-    plan = Plan(output, methods, dims, settings)
+    plan = Plan(output, split, methods, dims, settings)
     items = find_items(root, split, limit)
     start_run(plan)
     todo = sum(bool(plan.missing(item)) for item in items)
@@ -119,14 +119,14 @@ def bsds(
                 failures += 1
                 with bar.external_write_mode():
                     click.echo(f"Error: {one_line(outcome['error'])}", err=True)
-    written = _write_results(plan, items, split, figures=not no_figures)
+    written = _write_results(plan, items, figures=not no_figures)
     if not quiet:
         click.echo((output / "table.md").read_text(encoding="utf-8"))
         click.echo("written: " + ", ".join(str(path) for path in written), err=True)
     return 1 if failures else 0
 
 
-def _write_results(plan: Plan, items: Sequence[Item], split: str, figures: bool) -> list[Path]:
+def _write_results(plan: Plan, items: Sequence[Item], figures: bool) -> list[Path]:
     from pfeseg import __version__
     from pfeseg.dataset import read_rows, rows_text
     from pfeseg.files import write_text
@@ -140,7 +140,7 @@ def _write_results(plan: Plan, items: Sequence[Item], split: str, figures: bool)
         for row in read_rows(plan.rows_path(method, item))
     ]
     span = f"{min(plan.dims)} to {max(plan.dims)}" if len(plan.dims) > 1 else f"{plan.dims[0]}"
-    title = f"BSDS500 {split}, d = k from {span}, pfeseg {__version__}"
+    title = f"BSDS500 {plan.split}, d = k from {span}, pfeseg {__version__}"
     written = [plan.output / "table.md", plan.output / "scores.csv"]
     write_text(written[0], markdown(gather(rows), title))
     write_text(written[1], rows_text(rows))

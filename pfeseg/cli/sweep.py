@@ -132,7 +132,7 @@ def sweep(
         result = run_sweep(
             picture, shown, candidates, settings, jobs=jobs, on_dimension=lambda _: bar.update()
         )
-    scores = [score(trial.labels, truths) for trial in result.trials] if truths else None
+    scores = [score(result.labels(trial), truths) for trial in result.trials] if truths else None
     rows = [_row(t, scores[i] if scores else None) for i, t in enumerate(result.trials)]
     write_text(table, _csv(rows))
     write_png(sheet, _sheet(picture, result, len(shown), rows))
@@ -200,6 +200,7 @@ def _print(rows: list[dict[str, Any]], n_shown: int, recommended: int) -> None:
 
 
 def _sheet(picture: Any, result: Sweep, n_shown: int, rows: list[dict[str, Any]]) -> Any:
+    from pfeseg.image import enlarge_labels
     from pfeseg.pictures import draw_contact_sheet
 
     def caption(index: int) -> str:
@@ -208,9 +209,13 @@ def _sheet(picture: Any, result: Sweep, n_shown: int, rows: list[dict[str, Any]]
         mark = " (recommended)" if index == result.recommended else ""
         return f"d = {row['d']}, k = {row['k']}{covering}{mark}"
 
+    def tile(trial: Trial) -> Any:
+        height, width = trial.small_labels.shape
+        return enlarge_labels(result.labels(trial), (height, width))  # small, as there are many
+
     indices = [*range(n_shown), *([result.recommended] if result.recommended >= n_shown else [])]
     return draw_contact_sheet(
         picture,
-        [(result.trials[i].labels, caption(i)) for i in indices],
+        [(tile(result.trials[i]), caption(i)) for i in indices],
         marked=indices.index(result.recommended),
     )
