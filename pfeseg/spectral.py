@@ -49,7 +49,7 @@ class Eigenmaps:
     values : (q,) array
         Ascending; the first is 0.
     vectors : (n, q) array
-        Columns with ``Y^T D Y = I``; the first is constant on a connected graph.
+        Columns with ``Y^T D Y = I``; the first is constant.
     """
 
     values: FloatArray
@@ -70,12 +70,18 @@ def laplacian_eigenmaps(graph: Graph, n_vectors: int) -> Eigenmaps:
     n_blocks = -(-n_vectors // BLOCK_VECTORS)
     wanted = min(n_blocks * BLOCK_VECTORS, graph.n_nodes)
     S = _normalised_laplacian(graph)
+    # The constant solution is known, D^1/2 1 here. It is kept apart, as a graph that falls into
+    # pieces has more with eigenvalue 0, with any of which a solver might mix it.
+    constant = np.sqrt(graph.degrees)[:, None]
+    constant /= np.linalg.norm(constant)
     with threadpool_limits(1):  # more threads may change the bytes
         if graph.n_nodes < 10 * (wanted + _SPARE_VECTORS):
-            values, vectors = np.linalg.eigh(S.toarray())
+            # Beyond all eigenvalues, which are at most 2, it comes last.
+            values, vectors = np.linalg.eigh(S.toarray() + 3 * constant * constant.T)
         else:
-            values, vectors = _lobpcg(S, graph, wanted + _SPARE_VECTORS)
-    values, vectors = np.maximum(values[:wanted], 0), vectors[:, :wanted]
+            values, vectors = _lobpcg(S, constant, wanted - 1 + _SPARE_VECTORS)
+    values = np.concatenate([[0.0], np.maximum(values[: wanted - 1], 0)])
+    vectors = np.concatenate([constant, vectors[:, : wanted - 1]], axis=1)
     largest = np.abs(vectors).argmax(axis=0)
     signs = np.sign(vectors[largest, np.arange(wanted)])
     return Eigenmaps(values, vectors * signs / np.sqrt(graph.degrees)[:, None])
@@ -152,13 +158,14 @@ def _normalised_laplacian(graph: Graph) -> csc_array:
     return (scale @ (diags_array(sums) - graph.W) @ scale).tocsc()
 
 
-def _lobpcg(S: csc_array, graph: Graph, count: int) -> tuple[FloatArray, FloatArray]:
+def _lobpcg(S: csc_array, constant: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
+    """Compute eigenvectors orthogonal to the constant one, (n, 1)."""
     import warnings
 
     from scipy.sparse import eye_array
     from scipy.sparse.linalg import LinearOperator, lobpcg, splu
 
-    n = graph.n_nodes
+    n = S.shape[0]
     factor = splu(
         (S + _SHIFT * eye_array(n)).tocsc(),
         permc_spec="MMD_AT_PLUS_A",
@@ -167,11 +174,16 @@ def _lobpcg(S: csc_array, graph: Graph, count: int) -> tuple[FloatArray, FloatAr
     )
     preconditioner = LinearOperator((n, n), matvec=factor.solve, matmat=factor.solve, dtype="f8")
     start = np.random.default_rng(0).standard_normal((n, count))
-    start[:, 0] = np.sqrt(graph.degrees)  # the first eigenvector
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of spare vectors short of the tolerance; checked below
         values, vectors = lobpcg(
-            S, start, M=preconditioner, tol=RESIDUAL, maxiter=_MAX_ITERATIONS, largest=False
+            S,
+            start,
+            M=preconditioner,
+            Y=constant,
+            tol=RESIDUAL,
+            maxiter=_MAX_ITERATIONS,
+            largest=False,
         )
     order = np.argsort(values, kind="stable")
     values, vectors = values[order], vectors[:, order]

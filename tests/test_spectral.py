@@ -8,7 +8,15 @@ import pytest
 from conftest import SAMPLES
 from test_pipeline import same_partition
 
-from pfeseg import Graph, InvalidInputError, build_pixel_graph, downsample, score
+from pfeseg import (
+    Graph,
+    InvalidInputError,
+    Settings,
+    build_pixel_graph,
+    downsample,
+    score,
+    segment,
+)
 from pfeseg.spectral import (
     BLOCK_VECTORS,
     Eigenmaps,
@@ -68,6 +76,31 @@ def test_small_graphs_have_all_their_eigenvectors(n):
     found = laplacian_eigenmaps(Graph.from_edges(n, path, np.ones(n - 1)), 25)
     assert found.vectors.shape == (n, n)
     assert found.values[0] < 1e-12
+
+
+@pytest.mark.parametrize("edge", range(3, 18))
+@pytest.mark.parametrize("method", ["sc", "wsc", "le", "ncut"])
+def test_two_pieces_are_told_apart_wherever_the_edge(edge, method):
+    image = np.full((20, 20), 0.9)
+    image[:, :edge] = 0
+    for d in (1, 2) if method in ("sc", "wsc") else (2,):
+        chosen = Settings(method=method, n_dims=d, n_segments=2, sigma=0.05, downsample=1)
+        assert same_partition(segment(image, chosen).labels, image > 0)
+
+
+@pytest.mark.parametrize("side", [5, 6, 12, 20])
+def test_normalised_cuts_never_cut_a_piece_when_there_are_enough(side):
+    truth = np.kron(np.arange(9).reshape(3, 3), np.ones((side, side), int))
+    colours = np.random.default_rng(3).random((9, 3))
+    chosen = Settings(method="ncut", n_dims=4, sigma=0.02, downsample=1)
+    labels = segment(colours[truth], chosen).labels
+    assert all(len(np.unique(labels[truth == piece])) == 1 for piece in range(9))
+
+
+def test_the_first_vector_is_constant():
+    for graph in (squares(), squares(5), GRAPHS["photograph"]()):
+        vectors = laplacian_eigenmaps(graph, 5).vectors
+        assert np.ptp(vectors[:, 0]) < 1e-12 * abs(vectors[0, 0])
 
 
 def test_asking_for_no_vector_is_refused():
