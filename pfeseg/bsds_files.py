@@ -34,6 +34,16 @@ def read_ground_truths(path: Path) -> list[Labels]:
     return _checked(path, truths)
 
 
+def check_size(path: Path, truths: Sequence[Labels], image_shape: tuple[int, ...]) -> None:
+    """Refuse ground truths, read from `path`, that are not of the image's size."""
+    for truth in truths:
+        if truth.shape != image_shape[:2]:
+            raise InvalidInputError(
+                f"{path}: a ground truth of {truth.shape[1]} x {truth.shape[0]} pixels for an "
+                f"image of {image_shape[1]} x {image_shape[0]}"
+            )
+
+
 def read_segmentations(path: Path) -> list[Labels]:
     """Read the segmentations of one image, one per setting.
 

@@ -10,7 +10,9 @@ One image is one task, which writes, for each method,
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
+import itertools
 import json
 import time
 from collections.abc import Generator, Iterator, Sequence
@@ -22,15 +24,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg import __version__
-from pfeseg.bsds_files import read_ground_truths, write_segmentations
+from pfeseg.bsds_files import check_size, read_ground_truths, write_segmentations
 from pfeseg.errors import InvalidInputError, PfesegError
 from pfeseg.files import write_text
+from pfeseg.methods import METHODS, Method
 from pfeseg.metrics import compare
 from pfeseg.parallel import run_unordered
+from pfeseg.pipeline import segment
 from pfeseg.prepared import PreparedImage, Segmentation
 from pfeseg.reading import read_image
-from pfeseg.settings import METHODS, Method, Settings
-from pfeseg.sweep import auto_pairs, sweep
+from pfeseg.settings import Settings
 
 AUTO = "auto"
 """Name of the method "pfe" with d and k chosen by `sweep`."""
@@ -58,14 +61,10 @@ class Row:
     pixels: float
     pri: float
     vi: float
+    seconds_choose: float
     seconds_init: float
     seconds_embed: float
     seconds_cluster: float
-
-    @property
-    def seconds(self) -> float:
-        """Time from the small image and its graph to the labels."""
-        return self.seconds_init + self.seconds_embed + self.seconds_cluster
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ class Plan:
 
 
 def find_items(root: Path, split: str, limit: int | None = None) -> list[Item]:
-    """List the images of a split, and check that each has its ground truth."""
+    """List the images of a split and the ground truths that belong to them."""
     places = [root, root / "data", root / "BSDS500" / "data", root / "BSR" / "BSDS500" / "data"]
     data = next((place for place in places if (place / "images").is_dir()), None)
     if data is None or not (data / "groundTruth").is_dir():
@@ -116,17 +115,15 @@ def find_items(root: Path, split: str, limit: int | None = None) -> list[Item]:
     images = sorted(p for p in folder.iterdir() if p.suffix.lower() in IMAGE_ENDINGS)
     if not images:
         raise InvalidInputError(f"{folder}: this folder holds no images")
+    for one, other in itertools.pairwise(images):
+        if one.stem == other.stem:
+            raise InvalidInputError(f"{one} and {other} have the same name; remove one of them")
     truths = data / "groundTruth" / split
     return [Item(p.stem, p, truths / f"{p.stem}.mat") for p in images[:limit]]
 
 
-def start_run(plan: Plan) -> None:
-    """Make the folder of a run, or check that the one there was made with the same settings."""
-    unknown = [m for m in plan.methods if m not in (*METHODS, AUTO)]
-    if unknown:
-        raise InvalidInputError(
-            f"there is no method {unknown[0]!r}; the methods are: {', '.join((*METHODS, AUTO))}"
-        )
+def start_run(plan: Plan, items: Sequence[Item]) -> None:
+    """Make the folder of a run, or check that the one there is of the same settings and files."""
     present = {
         "pfeseg_version": __version__,
         "split": plan.split,
@@ -134,20 +131,46 @@ def start_run(plan: Plan) -> None:
         "clean_share": CLEAN_SHARE,
         "settings": plan.settings.to_dict(),
     }
-    path = plan.output / "run.json"
-    if not path.exists():
-        write_text(path, json.dumps(present, indent=2) + "\n")
-        return
-    try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InvalidInputError(f"{path}: cannot be read ({error})") from error
-    different = [name for name in present if stored.get(name) != present[name]]
+    stored = _read_json(plan.output / "run.json") or present
+    different = [name for name in present if not _same(stored.get(name), present[name])]
     if different:
         raise InvalidInputError(
             f"{plan.output} holds a run with other {', '.join(different)}; "
             "choose another folder, or delete this one"
         )
+    digests = {item.name: _digest(item) for item in items}
+    known = _read_json(plan.output / "inputs.json")
+    changed = [name for name in digests if known.get(name, digests[name]) != digests[name]]
+    if changed:
+        raise InvalidInputError(
+            f"{plan.output} holds results of another {changed[0]}, or of another ground truth of "
+            "it; choose another folder, or delete this one"
+        )
+    write_text(plan.output / "run.json", json.dumps(present, indent=2) + "\n")
+    write_text(plan.output / "inputs.json", json.dumps(known | digests, indent=2) + "\n")
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    """Read an object, an empty one where there is no file."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        if not isinstance(value, dict):
+            raise ValueError("not an object")
+    except (OSError, ValueError) as error:
+        raise InvalidInputError(f"{path}: cannot be read ({error})") from error
+    return value
+
+
+def _same(a: Any, b: Any) -> bool:
+    return json.dumps(a, sort_keys=True) == json.dumps(b, sort_keys=True)  # 4 is not 4.0
+
+
+def _digest(item: Item) -> str:
+    """Tell files by their content; a missing one is reported when its turn comes."""
+    digest = hashlib.sha256()
+    for path in (item.image, item.ground_truth):
+        digest.update(path.read_bytes() if path.is_file() else b"")
+    return digest.hexdigest()
 
 
 def run_items(
@@ -155,7 +178,7 @@ def run_items(
 ) -> Generator[dict[str, Any], None, None]:
     """Work on the images that are not done, and yield what became of each, as it is done.
 
-    A row has the keys "image", "seconds" and, for an image that failed, "error".
+    Each has the keys "image", "seconds" and "errors", a list of lines.
     """
     calls = [(plan, item) for item in items if plan.missing(item)]
     return run_unordered(run_item, calls, jobs)
@@ -164,65 +187,59 @@ def run_items(
 def run_item(plan: Plan, item: Item) -> dict[str, Any]:
     """Run the missing methods on one image, and write their files; never raises."""
     started = time.perf_counter()
-    outcome: dict[str, Any] = {"image": item.name}
+    outcome: dict[str, Any] = {"image": item.name, "errors": []}
     try:
-        _run_item(plan, item)
+        truths = read_ground_truths(item.ground_truth)
+        image = read_image(item.image)
+        check_size(item.ground_truth, truths, image.shape)
+        # One thread: the images run side by side, and times are comparable between methods.
+        prepared = PreparedImage(image, plan.settings.changed(threads=1))
     except PfesegError as error:
-        known = str(error).startswith(str(item.image)) or str(error).startswith(
-            str(item.ground_truth)
-        )
-        outcome["error"] = str(error) if known else f"{item.image}: {error}"
-    except Exception as error:
-        # A fault of ours in one image must not cost the others.
-        outcome["error"] = (
-            f"{item.image}: internal error, please report it ({type(error).__name__}: {error})"
-        )
+        outcome["errors"].append(str(error))
+    else:
+        for method in plan.missing(item):
+            try:
+                _run_method(plan, item, method, prepared, truths)
+            except PfesegError as error:
+                outcome["errors"].append(f"{item.image}: {method}: {error}")
+            except MemoryError:
+                outcome["errors"].append(f"{item.image}: {method}: not enough memory")
+            except Exception as error:
+                # A fault of ours in one image must not cost the others.
+                outcome["errors"].append(
+                    f"{item.image}: {method}: internal error, please report it "
+                    f"({type(error).__name__}: {error})"
+                )
     outcome["seconds"] = time.perf_counter() - started
     return outcome
 
 
-def _run_item(plan: Plan, item: Item) -> None:
-    truths = read_ground_truths(item.ground_truth)
-    image = read_image(item.image)
-    if any(truth.shape != image.shape[:2] for truth in truths):
-        shape = next(t.shape for t in truths if t.shape != image.shape[:2])
-        raise InvalidInputError(
-            f"{item.ground_truth}: a ground truth of {shape[1]} x {shape[0]} pixels for an image "
-            f"of {image.shape[1]} x {image.shape[0]}"
-        )
-    # One thread: the images run side by side, and times are comparable between methods.
-    prepared = PreparedImage(image, plan.settings.changed(threads=1))
-    methods = plan.missing(item)
-    done: dict[str, list[tuple[NDArray[np.int32], NDArray[np.int32], list[Row]]]] = {
-        method: [] for method in methods
-    }
-    for method, result in _results(prepared, methods, plan.dims):
-        cleaned = prepared.clean(result.labels, CLEAN_SHARE)
-        rows = [
-            _row(item.name, method, clean, labels, result, truths)
-            for clean, labels in ((0, result.labels), (1, cleaned))
-        ]
-        done[method].append((result.labels, cleaned, rows))
-    for method, results in done.items():
-        write_segmentations(plan.segs_path(method, item, False), [raw for raw, _, _ in results])
-        write_segmentations(plan.segs_path(method, item, True), [clean for _, clean, _ in results])
-        rows = [row for _, _, pair in results for row in pair]
-        write_text(plan.rows_path(method, item), rows_text(rows))
+def _run_method(
+    plan: Plan, item: Item, method: str, prepared: PreparedImage, truths: Sequence[NDArray[Any]]
+) -> None:
+    raw: list[NDArray[np.integer[Any]]] = []
+    clean: list[NDArray[np.integer[Any]]] = []
+    rows: list[Row] = []
+    for result in _results(prepared, method, plan.dims):
+        for is_clean, labels, kept in (
+            (0, result.labels, raw),
+            (1, prepared.clean(result.labels, CLEAN_SHARE), clean),
+        ):
+            rows.append(_row(item.name, method, is_clean, labels, result, truths))
+            kept.append(labels.astype(np.uint16) if labels.max() < 65535 else labels)
+    write_segmentations(plan.segs_path(method, item, cleaned=False), raw)
+    write_segmentations(plan.segs_path(method, item, cleaned=True), clean)
+    write_text(plan.rows_path(method, item), rows_text(rows))
 
 
-def _results(
-    prepared: PreparedImage, methods: Sequence[str], dims: tuple[int, ...]
-) -> Iterator[tuple[str, Segmentation]]:
-    """Yield every segmentation of an image, those of one d together: they share the start Y0."""
+def _results(prepared: PreparedImage, method: str, dims: tuple[int, ...]) -> Iterator[Segmentation]:
+    if method == AUTO:
+        chosen = prepared.settings.changed(n_dims="auto", n_segments="auto")
+        yield segment(prepared.full_image, chosen)
+        return
     known: dict[str, Method] = {name: name for name in METHODS}
     for d in dims:
-        for method in methods:
-            if method != AUTO:
-                yield method, prepared.segment(d, None, known[method])
-    if AUTO in methods:
-        chosen = prepared.settings.changed(n_dims="auto", n_segments="auto")
-        best = sweep(prepared.full_image, auto_pairs(chosen), settings=chosen).best
-        yield AUTO, prepared.segment(best.n_dims, best.n_segments, "pfe")
+        yield prepared.segment(d, None, known[method])
 
 
 def _row(
@@ -245,6 +262,7 @@ def _row(
         pixels=float(compared.region_sizes.sum()),
         pri=round(compared.pri, 6),
         vi=round(compared.vi, 6),
+        seconds_choose=round(result.timings.get("choose", 0.0), 4),
         seconds_init=round(result.timings.get("init", 0.0), 4),
         seconds_embed=round(result.timings.get("embed", 0.0), 4),
         seconds_cluster=round(result.timings["cluster"], 4),

@@ -26,7 +26,7 @@ def check_matplotlib() -> None:
 
     if find_spec("matplotlib") is None:
         raise InvalidInputError(
-            "the figures need matplotlib: install it with pip install 'pfeseg[figures]', or go "
+            "the figures need matplotlib: install it with pip install matplotlib, or go "
             "without them by --no-figures"
         )
 

@@ -82,8 +82,7 @@ def downsample(image: ArrayLike, factor: float) -> FloatArray:
     rgb = as_rgb(image)
     if not (np.isfinite(factor) and factor >= 1):
         raise InvalidInputError(f"the downsampling factor must be at least 1, got {factor!r}")
-    # The addition keeps 600 / (600 / 204) at 204, which falls short of it by rounding.
-    height, width = (max(1, int(side / factor + 1e-9)) for side in rgb.shape[:2])
+    height, width = small_size(rgb.shape, factor)
     if (height, width) == rgb.shape[:2]:
         return rgb
     # The same as skimage.transform.resize_local_mean, whose import alone takes
@@ -92,6 +91,13 @@ def downsample(image: ArrayLike, factor: float) -> FloatArray:
     columns = rows.reshape(height, -1, 3).transpose(1, 0, 2).reshape(rgb.shape[1], -1)
     small = (_area_weights(rgb.shape[1], width) @ columns).reshape(width, height, 3)
     return np.asarray(np.clip(small.transpose(1, 0, 2), 0.0, 1.0), order="C")
+
+
+def small_size(shape: tuple[int, ...], factor: float) -> tuple[int, int]:
+    """Return height and width of an image of shape (h, w, ...) after `downsample`."""
+    # The addition keeps 600 / (600 / 204) at 204, which falls short of it by rounding.
+    height, width = (max(1, int(side / factor + 1e-9)) for side in shape[:2])
+    return height, width
 
 
 def _area_weights(large: int, small: int) -> csr_array:

@@ -66,6 +66,53 @@ class Comparison:
         return Scores(self.covered / float(self.region_sizes.sum()), self.pri, self.vi)
 
 
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """n images, each segmented with the same s settings, and the benchmark's rules for them.
+
+    The covering of several images is a ratio of sums, so images with more annotators weigh
+    more; PRI and VI are plain means over the images.
+
+    Attributes
+    ----------
+    covered, pri, vi : (n, s) array
+    pixels : (n,) array
+        `covered` is a share of these.
+    """
+
+    covered: FloatArray
+    pixels: FloatArray
+    pri: FloatArray
+    vi: FloatArray
+
+    def by_setting(self, counts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Covering, PRI and VI of each setting, (resamples, s) each.
+
+        Parameters
+        ----------
+        counts : (resamples, n) array
+            How often each image is drawn; a row of ones is the data set itself.
+        """
+        n = counts.sum(axis=1, keepdims=True)
+        covering = counts @ self.covered / (counts @ self.pixels)[:, None]
+        return covering, counts @ self.pri / n, counts @ self.vi / n
+
+    def ods(self, counts: FloatArray) -> FloatArray:
+        """Each metric with its one best setting for all images, (resamples, 3)."""
+        covering, pri, vi = self.by_setting(counts)
+        return np.stack([covering.max(axis=1), pri.max(axis=1), vi.min(axis=1)], axis=1)
+
+    def ois(self, counts: FloatArray) -> FloatArray:
+        """Each metric with its best setting for each image, (resamples, 3)."""
+        best = Measured(
+            self.covered.max(axis=1, keepdims=True),
+            self.pixels,
+            self.pri.max(axis=1, keepdims=True),
+            self.vi.min(axis=1, keepdims=True),
+        )
+        return np.concatenate(best.by_setting(counts), axis=1)
+
+
 @dataclass(frozen=True)
 class Summary:
     """Figures of a data set for which each image was segmented with several settings.
@@ -114,9 +161,6 @@ def compare(labels: ArrayLike, ground_truths: Sequence[ArrayLike]) -> Comparison
 def summarise(images: Sequence[Sequence[Comparison]]) -> Summary:
     """Aggregate over a data set by the rules of the BSDS benchmark.
 
-    The covering is a ratio of sums, so images with more annotators weigh more;
-    PRI and VI are plain means over the images.
-
     Parameters
     ----------
     images : sequence of sequences of Comparison
@@ -124,24 +168,22 @@ def summarise(images: Sequence[Sequence[Comparison]]) -> Summary:
     """
     if not images or len({len(settings) for settings in images}) != 1:
         raise InvalidInputError("every image must have been segmented with the same settings")
-    covered = np.array([[c.covered for c in settings] for settings in images])
-    pri = np.array([[c.pri for c in settings] for settings in images])
-    vi = np.array([[c.vi for c in settings] for settings in images])
-    pixels = sum(float(settings[0].region_sizes.sum()) for settings in images)
+    measured = Measured(
+        covered=np.array([[c.covered for c in settings] for settings in images]),
+        pixels=np.array([settings[0].region_sizes.sum() for settings in images]),
+        pri=np.array([[c.pri for c in settings] for settings in images]),
+        vi=np.array([[c.vi for c in settings] for settings in images]),
+    )
     best = sum(
         float(s[0].region_sizes @ np.max([c.region_overlaps for c in s], axis=0)) for s in images
     )
-    by_setting = covered.sum(axis=0) / pixels, pri.mean(axis=0), vi.mean(axis=0)
-    chosen = (int(by_setting[0].argmax()), int(by_setting[1].argmax()), int(by_setting[2].argmin()))
+    once = np.ones((1, len(images)))
+    covering, pri, vi = measured.by_setting(once)
     return Summary(
-        ods=Scores(*(float(row[k]) for row, k in zip(by_setting, chosen, strict=True))),
-        ois=Scores(
-            float(covered.max(axis=1).sum() / pixels),
-            float(pri.max(axis=1).mean()),
-            float(vi.min(axis=1).mean()),
-        ),
-        best_covering=best / pixels,
-        ods_settings=chosen,
+        ods=Scores(*measured.ods(once)[0].tolist()),
+        ois=Scores(*measured.ois(once)[0].tolist()),
+        best_covering=best / float(measured.pixels.sum()),
+        ods_settings=(int(covering.argmax()), int(pri.argmax()), int(vi.argmin())),
     )
 
 

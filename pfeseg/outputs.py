@@ -79,10 +79,11 @@ def check_plan(plan: Mapping[Path, Mapping[str, Path]]) -> None:
                 raise InvalidInputError(f"{path} is an input and would be written over")
             taken[key] = source
     for folder in {path.parent for results in plan.values() for path in results.values()}:
-        _check_writable(folder)
+        check_writable(folder)
 
 
-def _check_writable(folder: Path) -> None:
+def check_writable(folder: Path) -> None:
+    """Refuse a folder in which nothing could be written, or that could not be made."""
     existing = folder
     while not existing.exists() and existing != existing.parent:
         existing = existing.parent

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from pfeseg.prepared import PreparedImage, Segmentation
@@ -27,9 +29,13 @@ def segment(
     """
     settings = settings or Settings()
     n_dims, n_segments = settings.n_dims, settings.n_segments
+    choosing = {}
     if n_dims == "auto" or n_segments == "auto":
-        best = sweep(image, auto_pairs(settings), settings=settings, on_iteration=on_iteration).best
+        started = time.perf_counter()
+        pairs = auto_pairs(settings, np.shape(image))
+        best = sweep(image, pairs, settings=settings, on_iteration=on_iteration).best
         n_dims, n_segments = best.n_dims, best.n_segments
+        choosing["choose"] = time.perf_counter() - started
     prepared = PreparedImage(image, settings, once=True)
     result = prepared.segment(n_dims, n_segments, on_iteration=on_iteration)
-    return replace(result, settings=settings)
+    return replace(result, settings=settings, timings=choosing | result.timings)

@@ -13,20 +13,8 @@ from pfeseg.checks import one_of, to_positive, to_whole
 from pfeseg.errors import InvalidInputError
 from pfeseg.graph import Features, check_graph_options
 from pfeseg.initial import Assignment
+from pfeseg.methods import METHODS, Method
 from pfeseg.solver_settings import SolverSettings
-
-Method = Literal["pfe", "le", "sc", "wsc", "ncut", "gmm", "kmeans"]
-
-METHODS: dict[Method, str] = {
-    "pfe": "piecewise flat embedding",
-    "le": "Laplacian eigenmaps, d eigenvectors",
-    "sc": "spectral clustering, d eigenvectors without the constant one",
-    "wsc": "the same, weighted by the eigenvalues",
-    "ncut": "normalised cuts, k eigenvectors and the discretising assignment",
-    "gmm": "the Gaussian mixture of the colours that PFE starts from, of k components",
-    "kmeans": "k-means of the colours",
-}
-"""The piecewise flat embedding and its rivals."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +24,7 @@ class Settings:
     Attributes
     ----------
     method : str
-        One of `METHODS`.
+        One of `pfeseg.methods.METHODS`.
     n_dims : int or "auto"
         Dimension d of the embedding; "auto" chooses it as `sweep` recommends.
     n_segments : int, "auto" or None
@@ -72,7 +60,7 @@ class Settings:
     solver: SolverSettings = field(default_factory=SolverSettings)
 
     def __post_init__(self) -> None:
-        one_of(self, "method", tuple(METHODS))
+        one_of(self, "method", METHODS)
         if self.n_dims != "auto":
             to_whole(self, "n_dims", 1, 10**6)
         if self.n_segments is not None and self.n_segments != "auto":

@@ -157,6 +157,11 @@ class Solver:
         with threadpool_limits(1):
             return _Run(self, on_iteration).embed(start)
 
+    def factorise(self) -> None:
+        """Factorise the systems of both stages before they are needed."""
+        self.loop(self.settings.r)
+        self.loop(self.settings.r_relaxed)
+
     def loop(self, r: float) -> SplitBregmanLoop:
         """Return the split Bregman loop with the system of fidelity weight r."""
         if r in self._loops:

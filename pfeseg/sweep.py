@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.errors import InvalidInputError
-from pfeseg.image import enlarge_labels
+from pfeseg.image import enlarge_labels, small_size
+from pfeseg.methods import WITHOUT_DIMENSION, Method
 from pfeseg.parallel import run_unordered
 from pfeseg.polar import gram_matrix
 from pfeseg.prepared import PreparedImage, Segmentation
@@ -32,8 +33,6 @@ AUTO_SEGMENTS = range(3, 9)
 
 FLAT_STEP = 0.01
 """An edge is flat where its ends differ by less than this, in units of the root mean square row."""
-
-_CHUNK_PIXELS = 1 << 14
 
 Pair = tuple[int, int | None]
 
@@ -52,7 +51,7 @@ class Trial:
         As they were clustered; see `Sweep.labels` for those of full size.
     energy, flatness, orthogonality_error : float or None
         Mean energy of the channels, share of the edges along which the embedding is flat, and
-        ``||Y^T D Y - I||_F^2``; None for the methods without an embedding.
+        ``||Y^T D Y - I||_F^2``; None for the methods that look at colours only.
     agreement : float
         Mean Rand index of `small_labels` with those of the other candidates; 1 if there is none.
     timings : dict
@@ -141,20 +140,22 @@ def sweep(
         raise InvalidInputError("a sweep needs at least one dimension")
     wanted = list(dict.fromkeys(asked + among))
     found: dict[Pair, Trial] = {}
-    for trials in _run(image, wanted, settings, jobs, on_iteration):
-        found |= {(t.n_dims, t.n_segments): t for t in trials}
+    for of_one_dimension in _run(image, wanted, settings, jobs, on_iteration):
+        found |= {(t.n_dims, t.n_segments): t for t in of_one_dimension}
         if on_dimension:
-            on_dimension(trials[0].n_dims)
+            on_dimension(of_one_dimension[0].n_dims)
     candidate = np.array([pair in among for pair in wanted])
-    agreement = consensus([found[pair].small_labels for pair in wanted], candidate)
-    return Sweep(
-        np.asarray(image),
-        tuple(
-            replace(found[pair], agreement=float(value))
-            for pair, value in zip(wanted, agreement, strict=True)
-        ),
-        int(np.where(candidate, agreement, -np.inf).argmax()),
+    agreement = consensus([found[pair].small_labels for pair in wanted], candidate).round(9)
+    trials = tuple(
+        replace(found[pair], agreement=float(value))
+        for pair, value in zip(wanted, agreement, strict=True)
     )
+    # Of equals the one with the fewest segments, then dimensions, in whatever order they came.
+    best = max(
+        np.flatnonzero(candidate),
+        key=lambda i: (trials[i].agreement, -trials[i].n_segments, -trials[i].n_dims),
+    )
+    return Sweep(np.asarray(image), trials, int(best))
 
 
 def consensus(
@@ -168,30 +169,45 @@ def consensus(
         All of the same shape, with labels 0, 1, ..., none left out.
     voters : (c,) bool array
     """
-    flat = [labels.ravel() for labels in labelings]
-    first = np.cumsum([0, *(int(labels.max()) + 1 for labels in flat)])
-    n, n_columns = len(flat[0]), int(first[-1])
-    counts = np.zeros((n_columns, n_columns))  # all contingency tables side by side
-    for begin in range(0, n, _CHUNK_PIXELS):
-        rows = np.stack([labels[begin : begin + _CHUNK_PIXELS] for labels in flat], axis=1)
-        indicators = np.zeros((len(rows), n_columns), dtype=np.float32)
-        np.put_along_axis(indicators, rows + first[:-1], 1, axis=1)
-        counts += indicators.T @ indicators
-    squares = np.add.reduceat(np.add.reduceat(counts**2, first[:-1], 0), first[:-1], 1)
-    own = np.diag(squares)
-    # As in `pfeseg.metrics`: the share of the pairs of pixels on which two labelings agree.
-    rand = 1 - (own[:, None] / 2 + own / 2 - squares) / max(n * (n - 1) / 2, 1)
-    others = np.where(np.eye(len(flat), dtype=bool), 0.0, voters[None, :])
-    n_others = others.sum(axis=1)
-    total = (rand * others).sum(axis=1)
+    flat = [labels.ravel().astype(np.int64) for labels in labelings]
+    sizes = [int(labels.max()) + 1 for labels in flat]
+    own = [float((np.bincount(labels).astype(np.float64) ** 2).sum()) for labels in flat]
+    n = len(flat[0])
+    rand = np.zeros((len(flat), len(flat)))
+    for a in range(len(flat)):
+        for b in range(a):
+            joint = np.bincount(flat[a] * sizes[b] + flat[b]).astype(np.float64)
+            # As in `pfeseg.metrics`: the share of the pairs of pixels on which both agree.
+            disagreeing = own[a] / 2 + own[b] / 2 - (joint**2).sum()
+            rand[a, b] = rand[b, a] = 1 - disagreeing / max(n * (n - 1) / 2, 1)
+    others = voters * ~np.eye(len(flat), dtype=bool)
+    total, n_others = (rand * others).sum(axis=1), others.sum(axis=1)
     return np.asarray(np.divide(total, n_others, out=np.ones(len(flat)), where=n_others > 0))
 
 
-def auto_pairs(settings: Settings) -> list[Pair]:
-    """List what "auto" in the settings chooses among."""
+def candidate_pairs(
+    method: Method, dims: Sequence[int], segments: Sequence[int], n_pixels: int
+) -> list[Pair]:
+    """List the pairs (d, k) to choose among automatically, for an image of so many pixels.
+
+    A method without a dimension has d = k.
+    """
+    if method in WITHOUT_DIMENSION:
+        pairs: list[Pair] = [(k, k) for k in segments]
+    else:
+        pairs = [(d, k) for d in dims for k in segments]
+    # At least one is left, if only to be refused with a reason.
+    return [(d, k) for d, k in pairs if max(d, k or d) <= n_pixels] or pairs[:1]
+
+
+def auto_pairs(settings: Settings, shape: tuple[int, ...]) -> list[Pair]:
+    """List what "auto" in the settings chooses among for an image of shape (H, W, ...)."""
+    height, width = small_size(shape, settings.shrinking(shape))
+    if settings.n_dims == "auto" and settings.n_segments is None:  # k = d
+        return candidate_pairs("kmeans", (), AUTO_DIMS, height * width)
     dims = AUTO_DIMS if settings.n_dims == "auto" else (settings.n_dims,)
-    segments = AUTO_SEGMENTS if settings.n_segments == "auto" else (settings.n_segments,)
-    return [(d, k) for d in dims for k in segments]
+    segments = AUTO_SEGMENTS if settings.n_segments == "auto" else (settings.n_segments or 0,)
+    return candidate_pairs(settings.method, dims, segments, height * width)
 
 
 def _run(
@@ -238,21 +254,27 @@ def _trials(
     on_iteration: OnIteration | None = None,
 ) -> list[Trial]:
     """Segment with one dimension and some numbers of segments."""
-    results = [prepared.segment(n_dims, k, on_iteration=on_iteration) for k in segments]
-    measures = _measures(results[0])
-    return [
-        Trial(
-            n_dims,
-            k,
-            result.n_regions,
-            result.small_labels,
-            *measures,
-            agreement=np.nan,
-            timings=result.timings,
-            settings=result.settings,
+    trials: list[Trial] = []
+    for k in segments:
+        result = prepared.segment(n_dims, k, on_iteration=on_iteration)
+        if trials and result.settings.method != "ncut":  # whose coordinates depend on k
+            first = trials[0]
+            measures = first.energy, first.flatness, first.orthogonality_error
+        else:
+            measures = _measures(result)
+        trials.append(
+            Trial(
+                n_dims,
+                k,
+                result.n_regions,
+                result.small_labels,
+                *measures,
+                agreement=np.nan,
+                timings=result.timings,
+                settings=result.settings,
+            )
         )
-        for k, result in zip(segments, results, strict=True)
-    ]
+    return trials
 
 
 def _measures(result: Segmentation) -> tuple[float | None, float | None, float | None]:
@@ -264,6 +286,9 @@ def _measures(result: Segmentation) -> tuple[float | None, float | None, float |
     scale = np.sqrt((Y**2).sum(axis=1).mean())
     steps = np.sqrt(((Y[i] - Y[j]) ** 2).sum(axis=1))
     flat = float((steps < FLAT_STEP * scale).mean()) if len(steps) else 1.0
-    gram = gram_matrix(Y, np.sqrt(graph.degrees)[:, None])
-    error = float(((gram - np.eye(Y.shape[1])) ** 2).sum())
+    if result.embedding is not None:
+        error = result.embedding.history[-1].orthogonality_error
+    else:
+        gram = gram_matrix(Y, np.sqrt(graph.degrees)[:, None])
+        error = float(((gram - np.eye(Y.shape[1])) ** 2).sum())
     return float(channel_energies(graph, Y).mean()), flat, error

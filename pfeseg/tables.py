@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from pfeseg.dataset import AUTO, Row
 from pfeseg.errors import InvalidInputError
-from pfeseg.settings import METHODS
+from pfeseg.methods import METHODS, TITLES
+from pfeseg.metrics import Measured
 
 FloatArray = NDArray[np.float64]
 
@@ -29,53 +30,8 @@ PUBLISHED = {
 PUBLISHED_YU = (0.52, 0.79, 1.91)
 """The same of Yu et al.'s own program, which the paper quotes."""
 
-NAMES = {
-    "pfe": "PFE",
-    "le": "Laplacian eigenmaps",
-    "sc": "SC",
-    "wsc": "WSC",
-    "ncut": "NCut",
-    "gmm": "GMM of the colours",
-    "kmeans": "k-means of the colours",
-    AUTO: "PFE, d and k automatic",
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """One method on n images with s settings.
-
-    Attributes
-    ----------
-    covered, pri, vi : (n, s) array
-    pixels : (n,) array
-        `covered` is a share of these.
-    """
-
-    covered: FloatArray
-    pixels: FloatArray
-    pri: FloatArray
-    vi: FloatArray
-
-    def ods(self, counts: FloatArray) -> FloatArray:
-        """Each metric with its one best setting for all images, (resamples, 3).
-
-        Parameters
-        ----------
-        counts : (resamples, n) array
-            How often each image is drawn.
-        """
-        covering = counts @ self.covered / (counts @ self.pixels)[:, None]
-        n = counts.sum(axis=1, keepdims=True)
-        pri, vi = counts @ self.pri / n, counts @ self.vi / n
-        return np.stack([covering.max(axis=1), pri.max(axis=1), vi.min(axis=1)], axis=1)
-
-    def ois(self, counts: FloatArray) -> FloatArray:
-        """Each metric with its best setting for each image, (resamples, 3)."""
-        covering = counts @ self.covered.max(axis=1) / (counts @ self.pixels)
-        n = counts.sum(axis=1)
-        pri, vi = counts @ self.pri.max(axis=1) / n, counts @ self.vi.min(axis=1) / n
-        return np.stack([covering, pri, vi], axis=1)
+FEWEST_IMAGES = 5
+"""An interval from fewer images than this says nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +50,8 @@ class Benchmark:
     def counts(self) -> FloatArray:
         """Draw images with replacement, (1 + resamples, n); the first draws each once."""
         n = len(self.images)
+        if n < FEWEST_IMAGES:
+            return np.ones((1, n))
         rng = np.random.default_rng(0)
         drawn = rng.multinomial(n, np.full(n, 1 / n), size=N_RESAMPLES)
         return np.concatenate([np.ones((1, n)), drawn])
@@ -104,9 +62,9 @@ def gather(rows: Sequence[Row]) -> Benchmark:
     by_key: dict[tuple[str, int], dict[str, list[Row]]] = {}
     for row in rows:
         by_key.setdefault((row.method, row.cleaned), {}).setdefault(row.image, []).append(row)
-    if not by_key:
-        raise InvalidInputError("no image has been segmented, so there is no table to make")
-    images = sorted(set.intersection(*(set(images) for images in by_key.values())))
+    images = sorted(set.intersection(*(set(images) for images in by_key.values()))) if rows else []
+    if not images:
+        raise InvalidInputError("no image was segmented by every method: there is no table to make")
     measured = {}
     for key, of_image in by_key.items():
         table = [sorted(of_image[name], key=lambda row: (row.d, row.k)) for name in images]
@@ -120,8 +78,8 @@ def gather(rows: Sequence[Row]) -> Benchmark:
     return Benchmark(tuple(images), measured)
 
 
-def markdown(benchmark: Benchmark, title: str) -> str:
-    """Write the tables of a benchmark."""
+def markdown(benchmark: Benchmark, split: str, title: str) -> str:
+    """Write the tables of a benchmark on a split of BSDS500."""
     parts = [
         f"# {title}",
         f"Images: {len(benchmark.images)}. ODS: the one d that is best for all images; OIS: the "
@@ -130,80 +88,97 @@ def markdown(benchmark: Benchmark, title: str) -> str:
         f"{N_RESAMPLES} bootstrap resamples of the images, in each of which ODS and OIS choose "
         "anew.",
         "## k-means clusters as they are",
-        _scores_table(benchmark, 0),
+        _scores_table(benchmark, 0, published=split == "train"),
         "## Connected regions, those below 0.5 % of the image absorbed",
         _scores_table(benchmark, 1),
     ]
-    if ("pfe", 0) in benchmark.measured and len(benchmark.methods()) > 1:
+    fixed = [method for method in benchmark.methods() if method != AUTO]
+    if len(fixed) > 1:
         parts += [
-            "## PFE less the others (OIS)",
+            f"## {_title(fixed[0])} less the others",
             "Differences on the same resamples. An interval without 0 separates the two; a "
-            "positive covering and PRI and a negative VI speak for PFE.",
-            _differences_table(benchmark),
+            f"positive covering and PRI and a negative VI speak for {_title(fixed[0])}.",
+            "OIS:",
+            _differences_table(benchmark, fixed, Measured.ois),
+            "ODS:",
+            _differences_table(benchmark, fixed, Measured.ods),
         ]
     if {("pfe", 0), (AUTO, 0)} <= set(benchmark.measured):
-        parts += ["## d and k chosen without ground truth", _auto_text(benchmark)]
+        parts += ["## d and k chosen without ground truth", _auto_table(benchmark)]
+        if split == "train":
+            parts.append(
+                "The range of d and k to choose from was settled on images of this split; "
+                "judge it on another."
+            )
     return "\n\n".join(parts) + "\n"
 
 
-def _scores_table(benchmark: Benchmark, cleaned: int) -> str:
+def _title(method: str) -> str:
+    return "PFE, d and k automatic" if method == AUTO else TITLES[method]  # type: ignore[index]
+
+
+def _scores_table(benchmark: Benchmark, cleaned: int, published: bool = False) -> str:
     counts = benchmark.counts()
-    head = "| method |" + "".join(f" {m} ODS | {m} OIS |" for m in METRICS)
-    lines = [head + " published (OIS) |", "|---" * (2 + 2 * len(METRICS)) + "|"]
+    columns = [f"{metric} {rule}" for metric in METRICS for rule in ("ODS", "OIS")]
+    if published:
+        columns.append("published (OIS)")
+    lines = ["| method | " + " | ".join(columns) + " |", "|---" * (1 + len(columns)) + "|"]
     for method in benchmark.methods():
         measured = benchmark.measured[method, cleaned]
         ods, ois = measured.ods(counts), measured.ois(counts)
         cells = []
         for m in range(len(METRICS)):
             cells += [_estimate(ods[:, m]), "" if method == AUTO else _estimate(ois[:, m])]
-        published = PUBLISHED.get(method) if not cleaned else None
-        cells.append(_triple(published) if published else "")
-        lines.append(f"| {NAMES[method]} | " + " | ".join(cells) + " |")
-    if not cleaned:
+        if published:
+            cells.append(_triple(PUBLISHED[method]) if method in PUBLISHED else "")
+        lines.append(f"| {_title(method)} | " + " | ".join(cells) + " |")
+    if published:
         blank = "| " * (2 * len(METRICS))
         lines.append(f"| PFE of Yu et al. {blank}| {_triple(PUBLISHED_YU)} |")
     return "\n".join(lines)
 
 
-def _differences_table(benchmark: Benchmark) -> str:
+def _differences_table(
+    benchmark: Benchmark,
+    methods: Sequence[str],
+    rule: Callable[[Measured, FloatArray], FloatArray],
+) -> str:
+    """Write the first method less each of the others."""
     counts = benchmark.counts()
-    lines = [
-        "| PFE less | " + " | ".join(METRICS) + " |" + "".join(f" {m}, cleaned |" for m in METRICS),
-        "|---" * (1 + 2 * len(METRICS)) + "|",
-    ]
-    for method in benchmark.methods():
-        if method in ("pfe", AUTO):
-            continue
+    columns = [*METRICS, *(f"{metric}, cleaned" for metric in METRICS)]
+    lines = ["| less | " + " | ".join(columns) + " |", "|---" * (1 + len(columns)) + "|"]
+    for method in methods[1:]:
         cells = []
         for cleaned in (0, 1):
-            ours = benchmark.measured["pfe", cleaned].ois(counts)
-            theirs = benchmark.measured[method, cleaned].ois(counts)
-            cells += [_estimate(d, sign="+") for d in (ours - theirs).T]
-        lines.append(f"| {NAMES[method]} | " + " | ".join(cells) + " |")
+            ours = rule(benchmark.measured[methods[0], cleaned], counts)
+            theirs = rule(benchmark.measured[method, cleaned], counts)
+            cells += [_estimate(difference, sign="+") for difference in (ours - theirs).T]
+        lines.append(f"| {_title(method)} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-def _auto_text(benchmark: Benchmark) -> str:
+def _auto_table(benchmark: Benchmark) -> str:
     counts = benchmark.counts()
     pfe, auto = benchmark.measured["pfe", 0], benchmark.measured[AUTO, 0]
     ods, ois, chosen = pfe.ods(counts), pfe.ois(counts), auto.ods(counts)
-    lines = [
-        "| metric | best fixed d = k (ODS) | automatic | best d = k per image (OIS) | "
-        "automatic less ODS | share of the way from ODS to OIS |",
-        "|---" * 6 + "|",
+    columns = [
+        *("metric", "best fixed d = k (ODS)", "automatic", "best d = k per image (OIS)"),
+        *("automatic less ODS", "share of the way from ODS to OIS"),
     ]
+    lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
     for m, metric in enumerate(METRICS):
-        gain, way = chosen[:, m] - ods[:, m], ois[:, m] - ods[:, m]
-        share = f"{gain[0] / way[0]:.0%}" if way[0] else ""
-        cells = [_estimate(x[:, m]) for x in (ods, chosen, ois)]
-        lines.append(
-            f"| {metric} | " + " | ".join([*cells, _estimate(gain, sign="+"), share]) + " |"
-        )
+        gain, way = chosen[:, m] - ods[:, m], ois[0, m] - ods[0, m]
+        share = f"{gain[0] / way:.0%}" if way else ""
+        cells = [_estimate(figures[:, m]) for figures in (ods, chosen, ois)]
+        cells += [_estimate(gain, sign="+"), share]
+        lines.append(f"| {metric} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
 def _estimate(values: FloatArray, sign: str = "") -> str:
-    """Write the first value with the 95 % interval of the others."""
+    """Write the first value with the 95 % interval of the others, if there are any."""
+    if len(values) == 1:
+        return f"{values[0]:{sign}.3f}"
     low, high = np.percentile(values[1:], [2.5, 97.5])
     return f"{values[0]:{sign}.3f} [{low:{sign}.3f}, {high:{sign}.3f}]"
 

@@ -35,14 +35,16 @@ KNOWS = {
     "cluster": {"errors", "kmeans", "labels"},
     "regions": {"errors", "image", "labels"},
     "spectral": {"errors", "graph"},
-    "settings": {"checks", "errors", "graph", "initial", "solver_settings"},
+    "methods": set(),
+    "settings": {"checks", "errors", "graph", "initial", "methods", "solver_settings"},
     "prepared": {
-        *("cluster", "errors", "graph", "image", "initial", "labels", "regions"),
+        *("cluster", "errors", "graph", "image", "initial", "labels", "methods", "regions"),
         *("settings", "solver", "spectral"),
     },
     "parallel": set(),
     "sweep": {
-        *("errors", "image", "parallel", "polar", "prepared", "regions", "settings", "solver"),
+        *("errors", "image", "methods", "parallel", "polar", "prepared", "regions", "settings"),
+        "solver",
     },
     "pipeline": {"prepared", "settings", "solver", "sweep"},
     "pictures": {"errors", "image"},
@@ -50,10 +52,10 @@ KNOWS = {
     "metrics": {"errors"},
     "bsds_files": {"errors", "files"},
     "dataset": {
-        *("bsds_files", "errors", "files", "metrics", "parallel", "prepared", "reading"),
-        *("settings", "sweep"),
+        *("bsds_files", "errors", "files", "methods", "metrics", "parallel", "pipeline"),
+        *("prepared", "reading", "settings"),
     },
-    "tables": {"dataset", "errors", "settings"},
+    "tables": {"dataset", "errors", "methods", "metrics"},
     "figures": {"errors", "files"},
     "stages": {
         *("cluster", "errors", "files", "graph", "image", "initial", "settings", "solver"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import imageio.v3 as iio
@@ -55,12 +56,12 @@ def finished(tiny, tmp_path_factory) -> Path:
 def test_command_writes_table_scores_figures_and_segmentations(finished):
     assert names(finished) == [
         *("figure1.pdf", "figure1.png", "figure2.pdf", "figure2.png"),
-        *("rows", "run.json", "scores.csv", "segs", "table.md"),
+        *("inputs.json", "rows", "run.json", "scores.csv", "segs", "table.md"),
     ]
     table = (finished / "table.md").read_text()
     assert "Images: 3." in table
     assert "0.53 / 0.79 / 2.10" in table
-    assert "| SC | +" in table or "| SC | -" in table  # differences
+    assert "## PFE less the others" in table
     assert "share of the way from ODS to OIS" in table
     assert len(scores_without_times(finished)) == 3 * 2 * (2 + 2 + 2 + 1)
     for name in ("figure1.png", "figure2.png"):
@@ -108,6 +109,36 @@ def test_other_settings_do_not_mix(finished, tiny):
         assert "holds a run with other" in result.stderr
 
 
+def test_another_data_set_does_not_mix(finished, tiny, tmp_path):
+    root = tmp_path / "data"
+    shutil.copytree(tiny, root)
+    truth = np.zeros((160, 200), int)
+    save_truth(root / "groundTruth" / "train" / "scene.mat", truth)
+    result = run("bsds", root, "-o", finished, "--methods", "pfe", *FAST)
+    assert result.exit_code == 1
+    assert "holds results of another scene" in result.stderr
+    (root / "images" / "train" / "scene.tif").write_bytes(b"")
+    with pytest.raises(InvalidInputError, match="have the same name"):
+        find_items(root, "train")
+
+
+def test_the_config_file_cannot_change_what_the_command_varies(finished, tiny, tmp_path):
+    chosen = Settings(min_region=0.3, method="ncut", n_segments=7, downsample=8)
+    (tmp_path / "config.json").write_text(chosen.to_json())
+    args = ("--config", tmp_path / "config.json", "-d", "3,4", "--methods", "pfe,sc,gmm,auto", "-q")
+    result = run("bsds", tiny, "-o", tmp_path / "out", *args, "--no-figures")
+    assert result.exit_code == 0, result.stderr
+    assert scores_without_times(tmp_path / "out") == scores_without_times(finished)
+
+
+def test_one_failing_method_costs_no_other(tiny, tmp_path):
+    args = ("bsds", tiny, "-o", tmp_path / "out", "--downsample", 80, "-d", "3,4", "--no-figures")
+    good = run(*args, "--methods", "kmeans,pfe,auto")
+    assert good.exit_code == 1  # 2 x 2 pixels are too few for d = 5
+    assert "auto: the dimension d is 5" in good.stderr
+    assert names(tmp_path / "out" / "rows" / "kmeans") == ["chelsea.csv", "coffee.csv", "scene.csv"]
+
+
 def test_a_bad_image_is_reported_and_the_others_count(tiny, tmp_path):
     root = tmp_path / "data"
     shutil.copytree(tiny, root)
@@ -125,7 +156,7 @@ def test_a_bad_image_is_reported_and_the_others_count(tiny, tmp_path):
     result = run(*args)
     assert result.exit_code == 1
     assert "coffee.mat: no such file" in result.stderr
-    assert "no image has been segmented" in result.stderr
+    assert "no image was segmented" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -149,8 +180,8 @@ def test_folders_that_are_no_data_set(tiny, tmp_path, change, message):
 
 def test_an_unknown_method_is_refused(tiny, tmp_path):
     result = run("bsds", tiny, "-o", tmp_path / "out", "--methods", "pfe,magic")
-    assert result.exit_code == 1
-    assert "no method 'magic'" in result.stderr
+    assert result.exit_code == 2
+    assert "'magic' is not one of" in result.stderr
     assert not (tmp_path / "out").exists()
 
 
@@ -161,7 +192,7 @@ def test_the_downloaded_archive_is_understood(tiny, tmp_path):
 
 
 def row(image: str, method: str, d: int, covered: float, pri: float, vi: float, clean=0) -> Row:
-    return Row(image, method, clean, d, d, 3, covered, 100.0, pri, vi, 0.1, 0.2, 0.3)
+    return Row(image, method, clean, d, d, 3, covered, 100.0, pri, vi, 0.0, 0.1, 0.2, 0.3)
 
 
 def test_rows_survive_the_file(tmp_path):
@@ -177,7 +208,7 @@ def test_bootstrap_intervals_are_those_of_the_mean():
     rng = np.random.default_rng(0)
     values = rng.normal(0.8, 0.05, 200)
     rows = [row(f"{i:03}", "pfe", 5, 50.0, v, 2.0, c) for i, v in enumerate(values) for c in (0, 1)]
-    text = markdown(gather(rows), "x")
+    text = markdown(gather(rows), "train", "x")
     cell = text.split("| PFE |")[1].split("|")[2]
     mean, low, high = (float(part) for part in cell.replace("[", " ").replace("]", " ")
                        .replace(",", " ").split())  # fmt: skip
@@ -195,7 +226,8 @@ def test_differences_are_paired():
         for method, gain in (("pfe", 0.02), ("sc", 0.0))
         for c in (0, 1)
     ]
-    assert "| SC | +0.000 [+0.000, +0.000] | +0.020 [+0.020, +0.020]" in markdown(gather(rows), "x")
+    text = markdown(gather(rows), "train", "x")
+    assert text.count("(SC) | +0.000 [+0.000, +0.000] | +0.020 [+0.020, +0.020]") == 2
 
 
 def test_an_image_counts_only_with_all_methods():
@@ -208,11 +240,14 @@ def test_an_image_counts_only_with_all_methods():
 
 def test_plans_are_checked_against_what_is_there(tmp_path):
     plan = Plan(tmp_path, "train", ("pfe",), (3, 4), Settings())
-    start_run(plan)
-    start_run(plan)
-    (tmp_path / "run.json").write_text("{")
-    with pytest.raises(InvalidInputError, match="cannot be read"):
-        start_run(plan)
+    start_run(plan, [])
+    start_run(plan, [])
+    with pytest.raises(InvalidInputError, match="other settings"):
+        start_run(replace(plan, settings=Settings(neighbours=4.0)), [])  # a radius
+    for broken in ("{", "[]"):
+        (tmp_path / "run.json").write_text(broken)
+        with pytest.raises(InvalidInputError, match="cannot be read"):
+            start_run(plan, [])
 
 
 def test_five_images_of_bsds(tmp_path):

@@ -14,7 +14,7 @@ from pfeseg import (
     segment,
     solver,
 )
-from pfeseg.settings import METHODS
+from pfeseg.methods import METHODS
 
 
 def same_partition(a: np.ndarray, b: np.ndarray) -> bool:

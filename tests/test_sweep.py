@@ -88,7 +88,7 @@ def test_an_empty_sweep_is_refused(chelsea):
 
 def test_auto_chooses_what_the_sweep_recommends(chelsea):
     chosen = SMALL.changed(n_dims="auto", n_segments="auto")
-    pairs = auto_pairs(chosen)
+    pairs = auto_pairs(chosen, chelsea.shape)
     assert len(pairs) == len(AUTO_DIMS) * len(AUTO_SEGMENTS)
     swept = sweep(chelsea, pairs, settings=SMALL)
     best = swept.best
@@ -108,7 +108,33 @@ def test_auto_of_one_of_the_two(chelsea):
     segments = segment(chelsea, SMALL.changed(n_dims=4, n_segments="auto"))
     assert segments.n_dims == 4
     assert segments.n_segments in AUTO_SEGMENTS
-    assert auto_pairs(Settings(n_dims="auto")) == [(d, None) for d in AUTO_DIMS]
+    assert auto_pairs(Settings(n_dims="auto"), (99, 99)) == [(d, d) for d in AUTO_DIMS]
+
+
+def test_auto_of_small_images_and_of_methods_without_a_dimension():
+    both = Settings(n_dims="auto", n_segments="auto", downsample=1)
+    assert max(max(pair) for pair in auto_pairs(both, (2, 3, 3))) == 6
+    image = np.random.default_rng(0).random((3, 3, 3))
+    assert segment(image, both).n_regions > 1
+    mixture = both.changed(method="gmm")
+    assert auto_pairs(mixture, (99, 99)) == [(k, k) for k in AUTO_SEGMENTS]
+
+
+def test_sweep_and_auto_agree_when_all_candidates_are_equal():
+    colours = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8], [0.9, 0.9, 0.2]])
+    image = colours[np.kron(np.array([[0, 1], [2, 3]]), np.ones((12, 12), int))]
+    settings = Settings(downsample=2)
+    auto = segment(image, settings.changed(n_dims="auto", n_segments="auto"))
+    shown = [(d, d) for d in AUTO_DIMS]
+    best = sweep(image, shown, [(d, k) for d in AUTO_DIMS for k in AUTO_SEGMENTS], settings).best
+    assert (auto.n_dims, auto.n_segments) == (best.n_dims, best.n_segments) == (5, 4)
+
+
+def test_measures_of_normalised_cuts_follow_k(chelsea):
+    chosen = SMALL.changed(method="ncut")
+    trials = sweep(chelsea, [(5, 3), (5, 6)], settings=chosen).trials
+    alone = sweep(chelsea, [(5, 6)], settings=chosen).trials
+    assert trials[1].energy == alone[0].energy != trials[0].energy
 
 
 def test_command_prints_a_table_and_writes_table_and_sheet(samples, tmp_path):
@@ -117,7 +143,7 @@ def test_command_prints_a_table_and_writes_table_and_sheet(samples, tmp_path):
     lines = result.stdout.splitlines()
     assert lines[0].split()[:3] == ["d", "k", "regions"]
     assert [line.split()[0] for line in lines[1:4]] == ["3", "4", "5"]
-    assert lines[-1].startswith("recommended: pfeseg segment ")
+    assert lines[-1].startswith("recommended: -d ")
     assert sum("<- recommended" in line for line in lines) == 1
     assert names(tmp_path) == ["scene_sweep.csv", "scene_sweep.png"]
     rows = list(csv.DictReader((tmp_path / "scene_sweep.csv").read_text().splitlines()))
@@ -148,7 +174,12 @@ def test_command_scores_against_ground_truth(samples, tmp_path):
     [
         (["{scene}", "-d", "5:3"], 2, "'5:3' is not a range"),
         (["{scene}", "-d", "0"], 2, "'0' is not a range"),
-        (["{scene}", "-d", "3", "--ground-truth", "{tiny}"], 1, "not that of the image"),
+        (["{scene}", "-d", "1:1000000000"], 2, "is not a range"),
+        (
+            ["{scene}", "-d", "3", "--ground-truth", "{tiny}"],
+            1,
+            "a ground truth of 4 x 4",
+        ),
         (["{scene}", "-d", "3", "--ground-truth", "{none}"], 1, "no such file"),
         (["{none}", "-d", "3"], 1, "no such file"),
         (["{scene}", "-d", "3", "-k", "99999", "--downsample", "20"], 1, "lower it"),

@@ -12,6 +12,7 @@ import click
 from pfeseg.cli import one_line
 from pfeseg.cli.options import make_settings, numbers, settings_options
 from pfeseg.cli.progress import count_bar
+from pfeseg.methods import METHODS
 
 if TYPE_CHECKING:
     from pfeseg.dataset import Item, Plan, Row
@@ -20,9 +21,13 @@ EXAMPLE_DIMS = (5, 10, 15, 20, 25)
 N_EXAMPLES = 6
 
 
-def names(text: str) -> tuple[str, ...]:
-    """Read a comma-separated list of names."""
-    return tuple(dict.fromkeys(text.split(",")))
+def method_names(text: str) -> tuple[str, ...]:
+    """Read a comma-separated list of methods."""
+    found = tuple(dict.fromkeys(text.split(",")))
+    unknown = [name for name in found if name not in (*METHODS, "auto")]
+    if unknown:
+        raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(METHODS)} and auto")
+    return found
 
 
 @click.command()
@@ -38,8 +43,8 @@ def names(text: str) -> tuple[str, ...]:
 @click.option("--split", default="train", show_default=True, help="Part of the data set.")
 @click.option(
     "--methods",
-    type=names,
-    default="pfe,le,sc,wsc,ncut,gmm,kmeans",
+    type=method_names,
+    default=",".join(METHODS),
     show_default=True,
     metavar="NAME,...",
     help="Methods as in 'segment'; auto is pfe with -d auto -k auto.",
@@ -87,7 +92,7 @@ def bsds(
     \b
     Writes into DIR:
       table.md            the paper's table with bootstrap intervals, and the published figures
-      scores.csv          all scores and times
+      scores.csv          all scores and times; rows/METHOD/*.csv those of each image
       figure1.png, .pdf   some images and their segmentations for d = 5, 10, ..., 25
       figure2.png, .pdf   box plots of the computing time for each d
       segs/METHOD/*.mat   the segmentations, in the format of the benchmark
@@ -99,31 +104,34 @@ def bsds(
       pfeseg bsds BSR/BSDS500/data -o results --jobs 4
       pfeseg bsds BSR/BSDS500/data -o quick --methods pfe,gmm -d 5,10,15 --limit 5
     """
-    settings = make_settings(**options)
+    # What the command itself varies must not come from --config.
+    fixed = {"method": "pfe", "n_dims": 15, "n_segments": None, "min_region": 0.0}
+    settings = make_settings(**options).changed(**fixed, threads=None)
     from pfeseg.dataset import Plan, find_items, run_items, start_run
     from pfeseg.figures import check_matplotlib
 
-    if not no_figures:
+    figures = "pfe" in methods and not no_figures
+    if figures:
         check_matplotlib()
     plan = Plan(output, split, methods, dims, settings)
     items = find_items(root, split, limit)
-    start_run(plan)
+    start_run(plan, items)
     todo = sum(bool(plan.missing(item)) for item in items)
     if not quiet and todo < len(items):
         click.echo(f"{len(items) - todo} of {len(items)} images are done already", err=True)
-    failures = 0
+    failed = False
     with count_bar(todo, "image", quiet) as bar, closing(run_items(plan, items, jobs)) as outcomes:
         for outcome in outcomes:
             bar.update()
-            if "error" in outcome:
-                failures += 1
-                with bar.external_write_mode():
-                    click.echo(f"Error: {one_line(outcome['error'])}", err=True)
-    written = _write_results(plan, items, figures=not no_figures)
+            failed = failed or bool(outcome["errors"])
+            with bar.external_write_mode():
+                for error in outcome["errors"]:
+                    click.echo(f"Error: {one_line(error)}", err=True)
+    written = _write_results(plan, items, figures)
     if not quiet:
         click.echo((output / "table.md").read_text(encoding="utf-8"))
         click.echo("written: " + ", ".join(str(path) for path in written), err=True)
-    return 1 if failures else 0
+    return 1 if failed else 0
 
 
 def _write_results(plan: Plan, items: Sequence[Item], figures: bool) -> list[Path]:
@@ -141,10 +149,12 @@ def _write_results(plan: Plan, items: Sequence[Item], figures: bool) -> list[Pat
     ]
     span = f"{min(plan.dims)} to {max(plan.dims)}" if len(plan.dims) > 1 else f"{plan.dims[0]}"
     title = f"BSDS500 {plan.split}, d = k from {span}, pfeseg {__version__}"
+    if len(done) < len(items):
+        title += f" ({len(items) - len(done)} of {len(items)} images failed)"
     written = [plan.output / "table.md", plan.output / "scores.csv"]
-    write_text(written[0], markdown(gather(rows), title))
+    write_text(written[0], markdown(gather(rows), plan.split, title))
     write_text(written[1], rows_text(rows))
-    if figures and "pfe" in plan.methods:
+    if figures:
         written += _write_figures(plan, done, rows)
     return written
 
@@ -154,6 +164,7 @@ def _write_figures(plan: Plan, items: Sequence[Item], rows: Sequence[Row]) -> li
 
     from pfeseg.bsds_files import read_segmentations
     from pfeseg.figures import draw_examples, draw_times, save_figure
+    from pfeseg.image import as_rgb
     from pfeseg.pictures import draw_overlay
     from pfeseg.reading import read_image
 
@@ -161,7 +172,7 @@ def _write_figures(plan: Plan, items: Sequence[Item], rows: Sequence[Row]) -> li
     chosen = [items[int(i)] for i in np.unique(np.linspace(0, len(items) - 1, N_EXAMPLES).round())]
     examples = []
     for item in chosen:
-        image = read_image(item.image)
+        image = as_rgb(read_image(item.image))
         labels = read_segmentations(plan.segs_path("pfe", item, cleaned=False))
         pictures = {d: draw_overlay(image, labels[plan.dims.index(d)]) for d in dims}
         examples.append((image, pictures))

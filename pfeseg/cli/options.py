@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from pfeseg.methods import METHODS, TITLES
+
 if TYPE_CHECKING:
     from pfeseg.settings import Settings
 
@@ -56,6 +58,10 @@ def pixels_or_percent(text: str) -> float:
     )
 
 
+MAX_NUMBER = 10**6
+"""Largest dimension."""
+
+
 def numbers(text: str) -> tuple[int, ...]:
     """Read whole numbers: 5:25 (both ends included), 5:25:5 (in steps), 5,8,11, or a mixture."""
     found: list[int] = []
@@ -63,7 +69,7 @@ def numbers(text: str) -> tuple[int, ...]:
         for part in text.split(","):
             ends = [int(number) for number in part.split(":")]
             first, last, step = (*ends, ends[0], 1)[:3] if len(ends) == 1 else (*ends, 1)[:3]
-            if len(ends) > 3 or first < 1 or step < 1 or last < first:
+            if len(ends) > 3 or first < 1 or step < 1 or last < first or last > MAX_NUMBER:
                 raise ValueError
             found += range(first, last + 1, step)
     except ValueError:
@@ -81,11 +87,9 @@ def _option(group: str, *names: str, **attributes: Any) -> tuple[str, str, Calla
 
 # The parameter names are those of the fields of Settings and SolverSettings.
 _SETTINGS = [
-    _option("method", "--method",
-            type=click.Choice(["pfe", "le", "sc", "wsc", "ncut", "gmm", "kmeans"]),
-            help="Piecewise flat embedding; or one of its rivals: Laplacian eigenmaps, spectral "
-                 "clustering, weighted SC, normalised cuts, or Gaussian mixture or k-means of the "
-                 "colours.  [default: pfe]"),
+    _option("method", "--method", type=click.Choice(METHODS),
+            help="Piecewise flat embedding (PFE) or one of its rivals: "
+                 + ", ".join(TITLES[m] for m in METHODS if m != "pfe") + ".  [default: pfe]"),
     _option("downsample", "--downsample", type=click.FloatRange(min=1), metavar="FACTOR",
             help="Shrink each side by this before the solve.  [paper: 4]"),
     _option("downsample", "--max-size", type=click.IntRange(min=1), metavar="PIXELS",

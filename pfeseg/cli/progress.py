@@ -12,12 +12,12 @@ def iteration_bar(settings: Settings, title: str, quiet: bool = False) -> Any:
     """Make a bar of the solver's iterations."""
     from tqdm import tqdm
 
-    from pfeseg.sweep import auto_pairs
+    from pfeseg.sweep import AUTO_DIMS
 
     solver = settings.solver
     most = 1 + solver.soc_iterations * solver.split_iterations + solver.relaxed_iterations
     if "auto" in (settings.n_dims, settings.n_segments):
-        most *= 1 + len({d for d, _ in auto_pairs(settings)})  # to choose, and once more
+        most *= 1 + (len(AUTO_DIMS) if settings.n_dims == "auto" else 1)  # to choose, and once more
     return tqdm(desc=title, total=most, leave=False, disable=quiet or None)
 
 

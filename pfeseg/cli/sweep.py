@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pfeseg.cli import one_line
 from pfeseg.cli.options import (
     make_settings,
     numbers,
@@ -20,7 +21,7 @@ from pfeseg.cli.progress import count_bar
 
 if TYPE_CHECKING:
     from pfeseg.metrics import Scores
-    from pfeseg.sweep import Sweep, Trial
+    from pfeseg.sweep import Pair, Sweep, Trial
 
 COLUMNS = ("d", "k", "regions", "energy", "flatness", "orthogonality", "agreement", "seconds")
 SCORES = ("covering", "pri", "vi")
@@ -103,12 +104,14 @@ def sweep(
       pfeseg sweep photo.jpg -d 5,10,15 --ground-truth photo.mat
     """
     settings = make_settings(**options)
-    from pfeseg.bsds_files import read_ground_truths
+    from pfeseg.bsds_files import check_size, read_ground_truths
     from pfeseg.errors import InvalidInputError
     from pfeseg.files import write_png, write_text
+    from pfeseg.image import small_size
     from pfeseg.metrics import score
+    from pfeseg.outputs import check_writable
     from pfeseg.reading import read_image
-    from pfeseg.sweep import AUTO_SEGMENTS
+    from pfeseg.sweep import AUTO_SEGMENTS, candidate_pairs
     from pfeseg.sweep import sweep as run_sweep
 
     folder = output or image.parent
@@ -116,18 +119,19 @@ def sweep(
     existing = [path for path in (table, sheet) if path.exists()]
     if existing and not overwrite:
         raise InvalidInputError(f"{existing[0]} exists; use --overwrite to replace it")
-    truths = read_ground_truths(ground_truth) if ground_truth else None
+    check_writable(folder)
+    truths = read_ground_truths(ground_truth) if ground_truth else []
     picture = read_image(image, page=page, allow_huge=allow_huge)
-    if truths and truths[0].shape != picture.shape[:2]:
-        raise InvalidInputError(
-            f"{ground_truth}: its size {truths[0].shape[::-1]} is not that of the image, "
-            f"{picture.shape[1::-1]}"
-        )
+    if ground_truth:
+        check_size(ground_truth, truths, picture.shape)
+    shown: list[Pair]
+    candidates: list[Pair]
     if segments:
         shown = candidates = [(d, k) for d in dims for k in segments]
     else:
+        height, width = small_size(picture.shape, settings.shrinking(picture.shape))
         shown = [(d, d) for d in dims]
-        candidates = [(d, k) for d in dims for k in AUTO_SEGMENTS]
+        candidates = candidate_pairs(settings.method, dims, AUTO_SEGMENTS, height * width)
     with count_bar(len(set(dims)), "dimension", quiet) as bar:
         result = run_sweep(
             picture, shown, candidates, settings, jobs=jobs, on_dimension=lambda _: bar.update()
@@ -145,10 +149,9 @@ def sweep(
     _print(rows, len(shown), result.recommended)
     for metric, row in best.items():
         click.echo(f"best by {metric}: d = {row['d']}, k = {row['k']} ({row[metric]:.4f})")
-    method = "" if settings.method == "pfe" else f" --method {settings.method}"
-    click.echo(f"recommended: pfeseg segment {image}{method} -d {chosen['d']} -k {chosen['k']}")
+    click.echo(f"recommended: -d {chosen['d']} -k {chosen['k']}")
     if not quiet:
-        click.echo(f"written: {table}, {sheet}", err=True)
+        click.echo(one_line(f"written: {table}, {sheet}"), err=True)
 
 
 def _row(trial: Trial, scores: Scores | None) -> dict[str, Any]:
