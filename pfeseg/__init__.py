@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pfeseg.settings import Settings
     from pfeseg.solver import Embedding, IterationRecord, embed
     from pfeseg.solver_settings import SolverSettings
+    from pfeseg.trials import Sweep, Trial, sweep
 
 __version__ = "0.1.0"
 
@@ -38,6 +39,8 @@ _HOME = {
     "SolverError": "errors",
     "SolverSettings": "solver_settings",
     "SolverWarning": "errors",
+    "Sweep": "trials",
+    "Trial": "trials",
     "build_pixel_graph": "graph",
     "clean_regions": "regions",
     "cluster_embedding": "cluster",
@@ -48,6 +51,7 @@ _HOME = {
     "gmm_initial_embedding": "initial",
     "score": "metrics",
     "segment": "pipeline",
+    "sweep": "trials",
 }
 
 __all__ = [
@@ -63,6 +67,8 @@ __all__ = [
     "SolverError",
     "SolverSettings",
     "SolverWarning",
+    "Sweep",
+    "Trial",
     "build_pixel_graph",
     "clean_regions",
     "cluster_embedding",
@@ -73,6 +79,7 @@ __all__ = [
     "gmm_initial_embedding",
     "score",
     "segment",
+    "sweep",
 ]
 
 

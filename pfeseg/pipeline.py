@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from pfeseg.prepared import PreparedImage, Segmentation
 from pfeseg.settings import Settings
 from pfeseg.solver import OnIteration
-from pfeseg.sweep import auto_pairs, sweep
+from pfeseg.trials import auto_pairs, sweep
 
 
 def segment(

@@ -42,11 +42,11 @@ KNOWS = {
         *("settings", "solver", "spectral"),
     },
     "parallel": set(),
-    "sweep": {
+    "trials": {
         *("errors", "image", "methods", "parallel", "polar", "prepared", "regions", "settings"),
         "solver",
     },
-    "pipeline": {"prepared", "settings", "solver", "sweep"},
+    "pipeline": {"prepared", "settings", "solver", "trials"},
     "pictures": {"errors", "image"},
     "files": {"errors", "reading"},
     "metrics": {"errors"},

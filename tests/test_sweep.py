@@ -12,7 +12,7 @@ from test_cli import names, run
 from test_evaluate import save_truth
 
 from pfeseg import InvalidInputError, Settings, score, segment
-from pfeseg.sweep import AUTO_DIMS, AUTO_SEGMENTS, auto_pairs, consensus, sweep
+from pfeseg.trials import AUTO_DIMS, AUTO_SEGMENTS, auto_pairs, consensus, sweep
 
 SMALL = Settings(downsample=8)
 

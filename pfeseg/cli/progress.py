@@ -12,7 +12,7 @@ def iteration_bar(settings: Settings, title: str, quiet: bool = False) -> Any:
     """Make a bar of the solver's iterations."""
     from tqdm import tqdm
 
-    from pfeseg.sweep import AUTO_DIMS
+    from pfeseg.trials import AUTO_DIMS
 
     solver = settings.solver
     most = 1 + solver.soc_iterations * solver.split_iterations + solver.relaxed_iterations

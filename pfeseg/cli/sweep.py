@@ -21,7 +21,7 @@ from pfeseg.cli.progress import count_bar
 
 if TYPE_CHECKING:
     from pfeseg.metrics import Scores
-    from pfeseg.sweep import Pair, Sweep, Trial
+    from pfeseg.trials import Pair, Sweep, Trial
 
 COLUMNS = ("d", "k", "regions", "energy", "flatness", "orthogonality", "agreement", "seconds")
 SCORES = ("covering", "pri", "vi")
@@ -111,8 +111,8 @@ def sweep(
     from pfeseg.metrics import score
     from pfeseg.outputs import check_writable
     from pfeseg.reading import read_image
-    from pfeseg.sweep import AUTO_SEGMENTS, candidate_pairs
-    from pfeseg.sweep import sweep as run_sweep
+    from pfeseg.trials import AUTO_SEGMENTS, candidate_pairs
+    from pfeseg.trials import sweep as run_sweep
 
     folder = output or image.parent
     table, sheet = folder / f"{image.stem}_sweep.csv", folder / f"{image.stem}_sweep.png"
