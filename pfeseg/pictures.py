@@ -102,7 +102,7 @@ def draw_contact_sheet(
     ----------
     image : (h, w) or (h, w, 3) array
     tiles : sequence of (labels, caption)
-        Label maps of the image, of any size.
+        Label maps of the image, of any size; captions of one or more lines.
     marked : int
         Index of the tile that gets a frame.
     """
@@ -117,8 +117,10 @@ def draw_contact_sheet(
     ]
     captions = ["image", *(caption for _, caption in tiles)]
     font = ImageFont.load_default(SHEET_FONT)
-    text_width = max(int(font.getlength(caption)) for caption in captions)
-    cell_width, cell_height = max(width, text_width) + 3 * TILE_GAP, height + 2 * SHEET_FONT
+    lines = [line for caption in captions for line in caption.splitlines()]
+    n_lines = max(len(caption.splitlines()) for caption in captions)
+    cell_width = max(width, *(int(font.getlength(line)) for line in lines)) + 3 * TILE_GAP
+    cell_height = height + int((0.5 + 1.3 * n_lines) * SHEET_FONT) + TILE_GAP
     across = max(1, round(np.sqrt(len(pictures) * 1.5 * cell_height / cell_width)))
     down = -(-len(pictures) // across)
     sheet = Image.new("RGB", (across * cell_width, down * cell_height + TILE_GAP), "white")

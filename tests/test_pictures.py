@@ -9,6 +9,7 @@ from pfeseg import InvalidInputError, draw_overlay
 from pfeseg.pictures import (
     BOUNDARY,
     TILE_GAP,
+    draw_contact_sheet,
     draw_embedding,
     find_boundaries,
     region_colours,
@@ -94,3 +95,25 @@ def test_montage_of_a_tall_image_has_no_empty_columns():
 def test_overlay_of_another_size_is_rejected():
     with pytest.raises(InvalidInputError, match="do not fit"):
         draw_overlay(np.zeros((3, 4)), np.zeros((4, 3), int))
+
+
+def test_contact_sheet_shows_the_image_every_tile_and_a_frame():
+    image = np.full((40, 60, 3), 0.5)
+    halves = np.zeros((40, 60), int)
+    halves[:, 30:] = 1
+    tiles = [(halves, "d = 1"), (halves[::2, ::2], "d = 2\nbest"), (np.zeros((1, 1), int), "d = 3")]
+    sheet = draw_contact_sheet(image, tiles, marked=1)
+    assert sheet.dtype == np.uint8
+    # Both sizes of the same label map give the same picture, and the image stands first.
+    expected = draw_overlay(image, halves)
+    found = [
+        (y, x)
+        for y in range(sheet.shape[0] - 39)
+        for x in range(sheet.shape[1] - 59)
+        if (sheet[y, x] == expected[0, 0]).all()
+        and (sheet[y : y + 40, x : x + 60] == expected).all()
+    ]
+    assert len(found) == 2
+    assert (sheet[4:44, 4:64] == 128).all()
+    framed = [tuple(sheet[y - 2, x - 2]) == (255, 0, 0) for y, x in found]
+    assert framed == [False, True]

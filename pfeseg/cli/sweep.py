@@ -208,9 +208,10 @@ def _sheet(picture: Any, result: Sweep, n_shown: int, rows: list[dict[str, Any]]
 
     def caption(index: int) -> str:
         row = rows[index]
-        covering = f", covering {row['covering']:.2f}" if "covering" in row else ""
-        mark = " (recommended)" if index == result.recommended else ""
-        return f"d = {row['d']}, k = {row['k']}{covering}{mark}"
+        lines = [f"d = {row['d']}, k = {row['k']}"]
+        lines += [f"covering {row['covering']:.2f}"] if "covering" in row else []
+        lines += ["recommended"] if index == result.recommended else []
+        return "\n".join(lines)
 
     def tile(trial: Trial) -> Any:
         height, width = trial.small_labels.shape
