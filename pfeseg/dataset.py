@@ -18,7 +18,7 @@ import time
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from pfeseg import __version__
 from pfeseg.bsds_files import check_size, read_ground_truths, write_segmentations
 from pfeseg.errors import InvalidInputError, PfesegError
 from pfeseg.files import write_text
-from pfeseg.methods import METHODS, Method
+from pfeseg.methods import Method
 from pfeseg.metrics import compare
 from pfeseg.parallel import run_unordered
 from pfeseg.pipeline import segment
@@ -237,9 +237,8 @@ def _results(prepared: PreparedImage, method: str, dims: tuple[int, ...]) -> Ite
         chosen = prepared.settings.changed(n_dims="auto", n_segments="auto")
         yield segment(prepared.full_image, chosen)
         return
-    known: dict[str, Method] = {name: name for name in METHODS}
     for d in dims:
-        yield prepared.segment(d, None, known[method])
+        yield prepared.segment(d, None, cast(Method, method))
 
 
 def _row(

@@ -33,9 +33,11 @@ def segment(
     if n_dims == "auto" or n_segments == "auto":
         started = time.perf_counter()
         pairs = auto_pairs(settings, np.shape(image))
-        best = sweep(image, pairs, settings=settings, on_iteration=on_iteration).best
-        n_dims, n_segments = best.n_dims, best.n_segments
+        swept = sweep(image, pairs, settings=settings, on_iteration=on_iteration)
+        prepared = swept.prepared
+        n_dims, n_segments = swept.best.n_dims, swept.best.n_segments
         choosing["choose"] = time.perf_counter() - started
-    prepared = PreparedImage(image, settings, once=True)
+    else:
+        prepared = PreparedImage(image, settings, once=True)
     result = prepared.segment(n_dims, n_segments, on_iteration=on_iteration)
     return replace(result, settings=settings, timings=choosing | result.timings)

@@ -139,7 +139,6 @@ class PreparedImage:
             "downsample", lambda: downsample(self.full_image, self.factor)
         )
         self._last_space: tuple[tuple[Method, int, int | None], _Space] | None = None
-        self._last_start: tuple[int, NDArray[np.float32], float] | None = None
         self._eigenmaps: dict[int, tuple[Eigenmaps, float]] = {}
 
     @cached_property
@@ -188,10 +187,9 @@ class PreparedImage:
         timings = dict(space.timings)
         flat, timings["cluster"] = _clocked(lambda: self._cluster(method, space.coordinates, k))
         small_labels = flat.reshape(self.small_image.shape[:2])
-        labels = enlarge_labels(small_labels, (self.full_image.shape[0], self.full_image.shape[1]))
+        labels, seconds = _clocked(lambda: self.full_labels(small_labels))
         if self.settings.min_region:
-            raw = labels
-            labels, timings["clean"] = _clocked(lambda: self.clean(raw, self.settings.min_region))
+            timings["clean"] = seconds
         return Segmentation(
             labels=labels,
             small_image=self.small_image,
@@ -205,6 +203,13 @@ class PreparedImage:
             timings=timings,
             settings=self.settings.changed(n_dims=n_dims, n_segments=n_segments, method=method),
         )
+
+    def full_labels(self, small_labels: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Enlarge labels to the size of the image, and clean them up if the settings say so."""
+        height, width = self.full_image.shape[:2]
+        labels = enlarge_labels(small_labels, (height, width))
+        smallest = self.settings.min_region
+        return self.clean(labels, smallest) if smallest else labels
 
     def clean(self, labels: NDArray[np.int32], min_region: float) -> NDArray[np.int32]:
         """Split labels of full size into connected regions and absorb those under `min_region`."""
@@ -226,12 +231,12 @@ class PreparedImage:
         if graph:
             timings["graph"] = self._seconds["graph"]
         if method == "pfe":
-            Y0, timings["init"] = self._start(n_dims)
+            Y0, timings["init"] = _clocked(lambda: self._start(n_dims))
             solver = self.solver
             solved, timings["embed"] = _clocked(lambda: solver.embed(Y0, on_iteration))
             space = _Space(solved.Y, timings, graph, Y0, solved)
         elif method == "gmm":
-            Y0, timings["init"] = self._start(k)
+            Y0, timings["init"] = _clocked(lambda: self._start(k))
             space = _Space(Y0, timings, graph, Y0)
         elif method == "kmeans":
             space = _Space(self.small_image.reshape(-1, 3), timings, graph)
@@ -242,17 +247,9 @@ class PreparedImage:
             self._last_space = key, space
         return space
 
-    def _start(self, n_components: int) -> tuple[NDArray[np.float32], float]:
-        """Return Y0 and the seconds it took; the last one is kept, as several methods use it."""
-        if self._last_start is None or self._last_start[0] != n_components:
-            chosen = self.settings
-            made = _clocked(
-                lambda: gmm_initial_embedding(
-                    self.small_image, n_components, chosen.assignment, chosen.seed
-                )
-            )
-            self._last_start = n_components, *made
-        return self._last_start[1:]
+    def _start(self, n_components: int) -> NDArray[np.float32]:
+        chosen = self.settings
+        return gmm_initial_embedding(self.small_image, n_components, chosen.assignment, chosen.seed)
 
     def _eigenvectors(self, method: Method, n_dims: int, k: int) -> tuple[FloatArray, float]:
         """Return the coordinates of a spectral method, and the seconds of their computation."""

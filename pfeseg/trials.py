@@ -12,18 +12,16 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.errors import InvalidInputError
-from pfeseg.image import enlarge_labels, small_size
-from pfeseg.methods import WITHOUT_DIMENSION, Method
+from pfeseg.image import small_size
+from pfeseg.methods import WITHOUT_DIMENSION
 from pfeseg.parallel import run_unordered
 from pfeseg.polar import gram_matrix
 from pfeseg.prepared import PreparedImage, Segmentation
-from pfeseg.regions import clean_regions, min_pixels
 from pfeseg.settings import Settings
 from pfeseg.solver import OnIteration, channel_energies
 
@@ -56,7 +54,6 @@ class Trial:
         Mean Rand index of `small_labels` with those of the other candidates; 1 if there is none.
     timings : dict
         Seconds by stage.
-    settings : Settings
     """
 
     n_dims: int
@@ -68,7 +65,6 @@ class Trial:
     orthogonality_error: float | None
     agreement: float
     timings: dict[str, float]
-    settings: Settings
 
     @property
     def seconds(self) -> float:
@@ -80,7 +76,7 @@ class Trial:
 class Sweep:
     """Result of `sweep`: its trials, and the index of the recommended one."""
 
-    image: NDArray[Any]
+    prepared: PreparedImage
     trials: tuple[Trial, ...]
     recommended: int
 
@@ -91,14 +87,7 @@ class Sweep:
 
     def labels(self, trial: Trial) -> NDArray[np.int32]:
         """Make the label map of a trial at full size, (H, W): too much to keep of all of them."""
-        height, width = self.image.shape[:2]
-        labels = enlarge_labels(trial.small_labels, (height, width))
-        smallest = trial.settings.min_region
-        return (
-            clean_regions(labels, self.image, min_pixels(smallest, labels.size))
-            if smallest
-            else labels
-        )
+        return self.prepared.full_labels(trial.small_labels)
 
 
 def sweep(
@@ -139,8 +128,9 @@ def sweep(
     if not among:
         raise InvalidInputError("a sweep needs at least one dimension")
     wanted = list(dict.fromkeys(asked + among))
+    prepared = PreparedImage(image, settings)
     found: dict[Pair, Trial] = {}
-    for of_one_dimension in _run(image, wanted, settings, jobs, on_iteration):
+    for of_one_dimension in _run(prepared, wanted, jobs, on_iteration):
         found |= {(t.n_dims, t.n_segments): t for t in of_one_dimension}
         if on_dimension:
             on_dimension(of_one_dimension[0].n_dims)
@@ -155,7 +145,7 @@ def sweep(
         np.flatnonzero(candidate),
         key=lambda i: (trials[i].agreement, -trials[i].n_segments, -trials[i].n_dims),
     )
-    return Sweep(np.asarray(image), trials, int(best))
+    return Sweep(prepared, trials, int(best))
 
 
 def consensus(
@@ -185,53 +175,48 @@ def consensus(
     return np.asarray(np.divide(total, n_others, out=np.ones(len(flat)), where=n_others > 0))
 
 
-def candidate_pairs(
-    method: Method, dims: Sequence[int], segments: Sequence[int], n_pixels: int
-) -> list[Pair]:
-    """List the pairs (d, k) to choose among automatically, for an image of so many pixels.
+def candidate_pairs(settings: Settings, dims: Sequence[int], shape: tuple[int, ...]) -> list[Pair]:
+    """List the pairs (d, k) to choose among where k is open, for an image of shape (H, W, ...).
 
     A method without a dimension has d = k.
     """
-    if method in WITHOUT_DIMENSION:
-        pairs: list[Pair] = [(k, k) for k in segments]
-    else:
-        pairs = [(d, k) for d in dims for k in segments]
-    # At least one is left, if only to be refused with a reason.
-    return [(d, k) for d, k in pairs if max(d, k or d) <= n_pixels] or pairs[:1]
+    if settings.method in WITHOUT_DIMENSION:
+        return _fitting([(k, k) for k in AUTO_SEGMENTS], settings, shape)
+    return _fitting([(d, k) for d in dims for k in AUTO_SEGMENTS], settings, shape)
 
 
 def auto_pairs(settings: Settings, shape: tuple[int, ...]) -> list[Pair]:
     """List what "auto" in the settings chooses among for an image of shape (H, W, ...)."""
-    height, width = small_size(shape, settings.shrinking(shape))
-    if settings.n_dims == "auto" and settings.n_segments is None:  # k = d
-        return candidate_pairs("kmeans", (), AUTO_DIMS, height * width)
     dims = AUTO_DIMS if settings.n_dims == "auto" else (settings.n_dims,)
-    segments = AUTO_SEGMENTS if settings.n_segments == "auto" else (settings.n_segments or 0,)
-    return candidate_pairs(settings.method, dims, segments, height * width)
+    if settings.n_segments == "auto":
+        return candidate_pairs(settings, dims, shape)
+    return _fitting([(d, settings.n_segments) for d in dims], settings, shape)
+
+
+def _fitting(pairs: list[Pair], settings: Settings, shape: tuple[int, ...]) -> list[Pair]:
+    """Leave out what is more than the pixels; one is left, if only to be refused with a reason."""
+    height, width = small_size(shape, settings.shrinking(shape))
+    return [(d, k) for d, k in pairs if max(d, k or d) <= height * width] or pairs[:1]
 
 
 def _run(
-    image: ArrayLike,
+    prepared: PreparedImage,
     pairs: Sequence[tuple[int, int]],
-    settings: Settings,
     jobs: int,
     on_iteration: OnIteration | None,
 ) -> Iterator[list[Trial]]:
     """Yield the trials of each dimension, as they are done."""
     # The largest first: with several processes, none is left alone with it at the end.
     dims = sorted({d for d, _ in pairs}, reverse=True)
-    segments = {d: list(dict.fromkeys(k for e, k in pairs if e == d)) for d in dims}
+    segments = {d: [k for e, k in pairs if e == d] for d in dims}
     if jobs == 1 or len(dims) == 1:
-        prepared = PreparedImage(image, settings)
         yield from (_trials(prepared, d, segments[d], on_iteration) for d in dims)
         return
     key = uuid.uuid4().hex
-    threads = settings.solver.threads
-    alone = settings.changed(threads=threads or 1)
-    calls = [(key, image, alone, d, segments[d]) for d in dims]
+    settings = prepared.settings.changed(threads=prepared.settings.solver.threads or 1)
+    calls = [(key, prepared.full_image, settings, d, segments[d]) for d in dims]
     with closing(run_unordered(_trials_in_worker, calls, jobs)) as results:
-        for trials in results:
-            yield [replace(t, settings=t.settings.changed(threads=threads)) for t in trials]
+        yield from results
 
 
 _kept: dict[str, PreparedImage] = {}
@@ -271,7 +256,6 @@ def _trials(
                 *measures,
                 agreement=np.nan,
                 timings=result.timings,
-                settings=result.settings,
             )
         )
     return trials

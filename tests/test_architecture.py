@@ -43,8 +43,7 @@ KNOWS = {
     },
     "parallel": set(),
     "trials": {
-        *("errors", "image", "methods", "parallel", "polar", "prepared", "regions", "settings"),
-        "solver",
+        *("errors", "image", "methods", "parallel", "polar", "prepared", "settings", "solver"),
     },
     "pipeline": {"prepared", "settings", "solver", "trials"},
     "pictures": {"errors", "image"},

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pfeseg.cli import one_line
-from pfeseg.cli.options import make_settings, numbers, settings_options
+from pfeseg.cli.options import dims_option, jobs_option, make_settings, settings_options
 from pfeseg.cli.progress import count_bar
 from pfeseg.methods import METHODS
 
@@ -49,22 +49,8 @@ def method_names(text: str) -> tuple[str, ...]:
     metavar="NAME,...",
     help="Methods as in 'segment'; auto is pfe with -d auto -k auto.",
 )
-@click.option(
-    "-d",
-    "--dims",
-    type=numbers,
-    default="5:25",
-    show_default=True,
-    metavar="FIRST:LAST|D,...",
-    help="Dimensions to choose from; k = d.",
-)
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=1,
-    metavar="N",
-    help="Images to work on at a time.  [default: 1]",
-)
+@dims_option("5:25", "Dimensions to choose from; k = d.")
+@jobs_option("Images to work on at a time.")
 @click.option(
     "--limit", type=click.IntRange(min=1), metavar="N", help="Take the first N images only."
 )
@@ -130,7 +116,7 @@ def bsds(
     written = _write_results(plan, items, figures)
     if not quiet:
         click.echo((output / "table.md").read_text(encoding="utf-8"))
-        click.echo("written: " + ", ".join(str(path) for path in written), err=True)
+        click.echo(one_line("written: " + ", ".join(str(p) for p in written)), err=True)
     return 1 if failed else 0
 
 

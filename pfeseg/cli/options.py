@@ -198,6 +198,22 @@ def output_folder_option(command: F) -> F:
     )(command)  # fmt: skip
 
 
+def jobs_option(text: str) -> Callable[[F], F]:
+    """Add ``--jobs``; `text` says what runs side by side."""
+    return click.option(
+        "--jobs", type=click.IntRange(min=1), default=1, metavar="N",
+        help=f"{text}  [default: 1]",
+    )  # fmt: skip
+
+
+def dims_option(default: str, text: str) -> Callable[[F], F]:
+    """Add ``-d``, several dimensions."""
+    return click.option(
+        "-d", "--dims", type=numbers, default=default, show_default=True,
+        metavar="FIRST:LAST|D,...", help=text,
+    )  # fmt: skip
+
+
 def overwrite_option(command: F) -> F:
     """Add ``--overwrite``."""
     return click.option("--overwrite", is_flag=True, help="Replace results that exist.")(command)

@@ -15,6 +15,7 @@ import click
 
 from pfeseg.cli import one_line
 from pfeseg.cli.options import (
+    jobs_option,
     make_settings,
     output_folder_option,
     overwrite_option,
@@ -79,13 +80,7 @@ def kinds_of_results(text: str) -> tuple[str, ...]:
     help="Leave out inputs whose results exist: continues a batch that was stopped.",
 )
 @click.option("--fail-fast", is_flag=True, help="Stop at the first input that fails.")
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=1,
-    metavar="N",
-    help="Images to work on at a time.  [default: 1]",
-)
+@jobs_option("Images to work on at a time.")
 @click.option("--shard", metavar="I/N", help="Work on the I-th of N equal parts of the inputs.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one line of JSON per image on standard output."

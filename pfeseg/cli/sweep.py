@@ -10,6 +10,8 @@ import click
 
 from pfeseg.cli import one_line
 from pfeseg.cli.options import (
+    dims_option,
+    jobs_option,
     make_settings,
     numbers,
     output_folder_option,
@@ -29,15 +31,7 @@ SCORES = ("covering", "pri", "vi")
 
 @click.command()
 @click.argument("image", type=click.Path(path_type=Path))
-@click.option(
-    "-d",
-    "--dims",
-    type=numbers,
-    default="5:10",
-    show_default=True,
-    metavar="FIRST:LAST|D,...",
-    help="Dimensions to try.",
-)
+@dims_option("5:10", "Dimensions to try.")
 @click.option(
     "-k",
     "--segments",
@@ -53,13 +47,7 @@ SCORES = ("covering", "pri", "vi")
 )
 @output_folder_option
 @overwrite_option
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=1,
-    metavar="N",
-    help="Processes to share the dimensions; never changes the result.  [default: 1]",
-)
+@jobs_option("Processes to share the dimensions; never changes the result.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
 @click.option("-q", "--quiet", is_flag=True, help="Print the table only, without progress.")
 @reading_options
@@ -107,11 +95,10 @@ def sweep(
     from pfeseg.bsds_files import check_size, read_ground_truths
     from pfeseg.errors import InvalidInputError
     from pfeseg.files import write_png, write_text
-    from pfeseg.image import small_size
     from pfeseg.metrics import score
     from pfeseg.outputs import check_writable
     from pfeseg.reading import read_image
-    from pfeseg.trials import AUTO_SEGMENTS, candidate_pairs
+    from pfeseg.trials import candidate_pairs
     from pfeseg.trials import sweep as run_sweep
 
     folder = output or image.parent
@@ -129,9 +116,8 @@ def sweep(
     if segments:
         shown = candidates = [(d, k) for d in dims for k in segments]
     else:
-        height, width = small_size(picture.shape, settings.shrinking(picture.shape))
         shown = [(d, d) for d in dims]
-        candidates = candidate_pairs(settings.method, dims, AUTO_SEGMENTS, height * width)
+        candidates = candidate_pairs(settings, dims, picture.shape)
     with count_bar(len(set(dims)), "dimension", quiet) as bar:
         result = run_sweep(
             picture, shown, candidates, settings, jobs=jobs, on_dimension=lambda _: bar.update()
