@@ -33,3 +33,18 @@ def incomplete_cholesky(
     indptr: _Int, indices: _Int, data: _Double, relaxation: float, /
 ) -> tuple[_Int, _Int, _Double, _Double]: ...
 def best_variant() -> str: ...
+def oriented_contrast(
+    image: NDArray[np.float32], reach: int, chi_square: bool, /
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]: ...
+def merge_regions(
+    areas: _Double,
+    sums: _Double,
+    group_ends: _Int,
+    group_is_histogram: _Int,
+    group_weights: _Double,
+    pairs: _Int,
+    lengths: _Double,
+    contrasts: _Double,
+    area_exponent: float,
+    /,
+) -> tuple[_Int, _Double]: ...

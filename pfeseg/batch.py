@@ -13,6 +13,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from pfeseg import __version__, exports, pictures
+from pfeseg.bsds_files import write_contour_map
 from pfeseg.errors import PfesegError, SolverWarning
 from pfeseg.files import write_labels, write_png, write_text
 from pfeseg.kernels import variant
@@ -78,7 +79,9 @@ def _run_task(task: Task, on_iteration: OnIteration | None, threads: int | None)
         )
         try:
             chosen = task.settings.changed(threads=task.settings.solver.threads or threads)
-            result = replace(segment(image, chosen, on_iteration), settings=task.settings)
+            wants_tree = bool({"ucm", "contours"} & set(task.results))
+            result = segment(image, chosen, on_iteration, hierarchy=wants_tree)
+            result = replace(result, settings=task.settings)
         except PfesegError as error:
             raise type(error)(f"{name}: {error}") from error
         _write(task, image, result)
@@ -114,8 +117,12 @@ def _write(task: Task, image: NDArray[Any], result: Segmentation) -> None:
                 write_png(path, pictures.draw_overlay(image, labels))
             case "boundaries":
                 write_png(path, pictures.draw_boundaries(labels))
+            case "ucm" if result.hierarchy:
+                write_contour_map(path, result.hierarchy.contour_map())
+            case "contours" if result.hierarchy:
+                write_png(path, pictures.draw_contour_map(result.hierarchy.contour_map()))
             case "embedding":
-                shape = result.small_labels.shape
+                shape = result.small_image.shape
                 write_png(path, pictures.draw_embedding(result.coordinates, (shape[0], shape[1])))
             case "regions":
                 write_text(path, exports.regions_csv(image, labels))

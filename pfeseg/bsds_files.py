@@ -74,6 +74,14 @@ def write_segmentations(path: Path, segmentations: Sequence[Labels]) -> None:
         savemat(file, {"segs": cells}, do_compression=True)
 
 
+def write_contour_map(path: Path, ucm2: NDArray[np.float32]) -> None:
+    """Write an ultrametric contour map, (2 h + 1, 2 w + 1), as the 'ucm2' of a .mat file."""
+    from scipy.io import savemat
+
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        savemat(file, {"ucm2": ucm2.astype(np.float64)}, do_compression=True)
+
+
 def cut_contour_map(ucm2: NDArray[np.float64], threshold: float) -> Labels:
     """Label the regions that contours stronger than a threshold enclose.
 

@@ -255,7 +255,7 @@ def _row(
         method=method,
         cleaned=clean,
         d=result.n_dims,
-        k=result.n_segments,
+        k=result.n_segments or 0,
         regions=int(labels.max()) + 1,
         covered=round(compared.covered, 3),
         pixels=float(compared.region_sizes.sum()),

@@ -36,10 +36,10 @@ STAGES = {
 """Kinds of stage files, and the command that makes each."""
 
 STAGE_ARRAYS = {
-    "image": ("image", "size", "full_size"),
+    "image": ("image", "texture", "size", "full_size"),
     "graph": ("n_nodes", "edges", "weights", "size", "full_size"),
     "init": ("Y0", "size", "full_size"),
-    "embedding": ("Y", "size", "full_size"),
+    "embedding": ("Y", "degrees", "size", "full_size"),
 }
 """What a file of each kind must hold."""
 

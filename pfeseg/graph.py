@@ -115,7 +115,7 @@ def build_pixel_graph(
     image: ArrayLike,
     neighbours: float = 4,
     features: Features = "rgb",
-    sigma: Literal["rms"] | float = "rms",
+    sigma: str | float = "rms",
 ) -> Graph:
     """Join neighbouring pixels by the heat kernel of their colours.
 
@@ -130,9 +130,10 @@ def build_pixel_graph(
         pixel is joined to all those within that distance.
     features : {"rgb", "lab"}
         Colour space of x: RGB in [0, 1], or CIELAB with L in [0, 100].
-    sigma : "rms" or float
+    sigma : str or float
         Width of the kernel. "rms" takes the root mean square of the
-        differences ``||x_i - x_j||`` over all edges of this image.
+        differences ``||x_i - x_j||`` over all edges of this image, and
+        "0.8rms" that many times as much.
     """
     check_graph_options(neighbours, features, sigma)
     x = as_rgb(image) if features == "rgb" else as_lab(image)
@@ -157,14 +158,29 @@ def build_pixel_graph(
     return Graph._of(pixel.size, edges, _heat_kernel(distance2[joined], sigma))
 
 
-def _heat_kernel(distance2: FloatArray, sigma: Literal["rms"] | float) -> FloatArray:
-    if sigma == "rms":
+def _heat_kernel(distance2: FloatArray, sigma: str | float) -> FloatArray:
+    if isinstance(sigma, str):
         variance = float(distance2.mean()) if distance2.size else 0.0
+        variance *= parse_rms(sigma) ** 2
     else:
         variance = float(sigma) ** 2
     if variance == 0.0:  # one flat colour: every neighbour is alike
         return np.ones_like(distance2)
     return np.asarray(np.exp(-distance2 / (2.0 * variance)))
+
+
+def parse_rms(sigma: str) -> float:
+    """Read a sigma such as "rms" or "0.8rms" as a multiple of the root mean square."""
+    number = sigma.removesuffix("rms")
+    try:
+        multiple = float(number) if number else 1.0
+    except ValueError:
+        multiple = np.nan
+    if sigma == number or not 0 < multiple < MAX_SIGMA:
+        raise InvalidInputError(
+            f'sigma must be "rms", a multiple such as "0.8rms" or a number, got {sigma!r}'
+        )
+    return multiple
 
 
 def check_graph_options(neighbours: float, features: str, sigma: str | float) -> None:
@@ -175,9 +191,12 @@ def check_graph_options(neighbours: float, features: str, sigma: str | float) ->
         )
     if features not in ("rgb", "lab"):
         raise InvalidInputError(f'features must be "rgb" or "lab", got {features!r}')
-    if sigma != "rms" and not (_is_number(sigma) and 0 < float(sigma) < MAX_SIGMA):
+    if isinstance(sigma, str):
+        parse_rms(sigma)
+    elif not (_is_number(sigma) and 0 < float(sigma) < MAX_SIGMA):
         raise InvalidInputError(
-            f'sigma must be "rms" or a positive number below {MAX_SIGMA:g}, got {sigma!r}'
+            f'sigma must be "rms", a multiple such as "0.8rms" or a positive number below '
+            f"{MAX_SIGMA:g}, got {sigma!r}"
         )
 
 

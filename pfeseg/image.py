@@ -82,15 +82,39 @@ def downsample(image: ArrayLike, factor: float) -> FloatArray:
     rgb = as_rgb(image)
     if not (np.isfinite(factor) and factor >= 1):
         raise InvalidInputError(f"the downsampling factor must be at least 1, got {factor!r}")
-    height, width = small_size(rgb.shape, factor)
-    if (height, width) == rgb.shape[:2]:
-        return rgb
+    small = area_average(rgb, small_size(rgb.shape, factor))
+    return np.clip(small, 0.0, 1.0)  # as rounding may leave [0, 1]
+
+
+def area_average(array: FloatArray, shape: tuple[int, int]) -> FloatArray:
+    """Shrink an array (h, w, c) to `shape` by averaging over areas."""
+    (height, width), (small_height, small_width) = array.shape[:2], shape
+    if (height, width) == shape:
+        return array
     # The same as skimage.transform.resize_local_mean, whose import alone takes
     # longer than all this package's own work on a photograph.
-    rows = _area_weights(rgb.shape[0], height) @ rgb.reshape(rgb.shape[0], -1)
-    columns = rows.reshape(height, -1, 3).transpose(1, 0, 2).reshape(rgb.shape[1], -1)
-    small = (_area_weights(rgb.shape[1], width) @ columns).reshape(width, height, 3)
-    return np.asarray(np.clip(small.transpose(1, 0, 2), 0.0, 1.0), order="C")
+    channels = array.shape[2]
+    rows = _area_weights(height, small_height) @ array.reshape(height, -1)
+    columns = rows.reshape(small_height, -1, channels).transpose(1, 0, 2).reshape(width, -1)
+    small = _area_weights(width, small_width) @ columns
+    small = small.reshape(small_width, small_height, channels)
+    return np.ascontiguousarray(small.transpose(1, 0, 2))
+
+
+def interpolate(array: FloatArray, shape: tuple[int, int]) -> FloatArray:
+    """Enlarge an array (h, w, c) to `shape` by linear interpolation between pixel centres.
+
+    Beyond the outermost centres their values hold.
+    """
+    result = array
+    for axis, large in enumerate(shape):
+        small = result.shape[axis]
+        place = np.clip((np.arange(large) + 0.5) * small / large - 0.5, 0, small - 1)
+        before = np.minimum(place.astype(np.intp), max(small - 2, 0))
+        share = (place - before).reshape([-1 if k == axis else 1 for k in range(3)])
+        after = np.minimum(before + 1, small - 1)
+        result = (1 - share) * result.take(before, axis) + share * result.take(after, axis)
+    return result
 
 
 def small_size(shape: tuple[int, ...], factor: float) -> tuple[int, int]:

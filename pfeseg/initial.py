@@ -1,16 +1,17 @@
-"""Initial embedding: a Gaussian mixture of the pixel colours."""
+"""Initial embedding: a Gaussian mixture of the pixels' colours, with or without texture."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.errors import InvalidInputError
-from pfeseg.image import as_rgb
+from pfeseg.image import as_lab, as_rgb
 from pfeseg.mixture import Mixture, fit_mixture
 
+FloatArray = NDArray[np.float64]
 Assignment = Literal["hard", "soft"]
 
 MAX_FIT_PIXELS = 20_000
@@ -20,7 +21,11 @@ _CHUNK_PIXELS = 1 << 16
 
 
 def gmm_initial_embedding(
-    image: ArrayLike, n_dims: int, assignment: Assignment = "hard", seed: int = 0
+    image: ArrayLike,
+    n_dims: int,
+    assignment: Assignment = "hard",
+    seed: int = 0,
+    texture: NDArray[np.floating[Any]] | None = None,
 ) -> NDArray[np.float32]:
     """Assign each pixel to the components of a Gaussian mixture of the colours.
 
@@ -34,6 +39,9 @@ def gmm_initial_embedding(
     assignment : {"hard", "soft"}
         One-hot of the most likely component, or the posterior probabilities.
     seed : int
+    texture : (h, w, c) array, optional
+        Such as the local contrast, in units of CIELAB. The mixture is then one
+        of CIELAB colours and texture together, else of RGB colours.
 
     Returns
     -------
@@ -42,7 +50,7 @@ def gmm_initial_embedding(
     """
     from threadpoolctl import threadpool_limits
 
-    colours = as_rgb(image).reshape(-1, 3)
+    colours = _features(image, texture)
     if not 1 <= n_dims <= len(colours):
         raise InvalidInputError(
             f"the dimension d must lie between 1 and the number of pixels, {len(colours)}; "
@@ -62,10 +70,23 @@ def gmm_initial_embedding(
     return Y0
 
 
-def _fit(colours: NDArray[np.float64], n_components: int, seed: int) -> Mixture:
+def _features(image: ArrayLike, texture: NDArray[np.floating[Any]] | None) -> FloatArray:
+    """Return what the mixture is of, one row per pixel."""
+    if texture is None:
+        return as_rgb(image).reshape(-1, 3)
+    lab = as_lab(image)
+    if texture.shape[:2] != lab.shape[:2]:
+        raise InvalidInputError(
+            f"texture of shape {texture.shape} does not fit an image of shape {lab.shape}"
+        )
+    features = np.concatenate([lab, texture], axis=2) / 100
+    return np.ascontiguousarray(features.reshape(-1, features.shape[2]))
+
+
+def _fit(colours: FloatArray, n_components: int, seed: int) -> Mixture:
     rng = np.random.default_rng(seed)
     if len(colours) > MAX_FIT_PIXELS:
         sample = rng.choice(len(colours), MAX_FIT_PIXELS, replace=False)
         colours = colours[np.sort(sample)]
-    n_colours = len(np.unique(colours.view("f8,f8,f8")))
+    n_colours = len(np.unique(colours.view(",".join(["f8"] * colours.shape[1]))))
     return fit_mixture(colours, min(n_components, n_colours), rng)

@@ -20,3 +20,6 @@ TITLES: dict[Method, str] = {
 
 WITHOUT_DIMENSION: tuple[Method, ...] = ("ncut", "gmm", "kmeans")
 """Methods that know a number of segments k, but no dimension d."""
+
+CUTS = ("n_segments", "n_regions", "level")
+"""Settings that say how labels are cut, at most one of which is given."""

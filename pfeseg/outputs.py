@@ -12,6 +12,8 @@ SUFFIXES = {
     "labels": "_labels.{labels_format}",
     "overlay": "_overlay.png",
     "boundaries": "_boundaries.png",
+    "ucm": "_ucm.mat",
+    "contours": "_ucm.png",
     "embedding": "_embedding.png",
     "regions": "_regions.csv",
     "coco": "_coco.json",

@@ -66,6 +66,12 @@ def draw_boundaries(labels: ArrayLike) -> NDArray[np.uint8]:
     return find_boundaries(np.asarray(labels)).astype(np.uint8) * np.uint8(255)
 
 
+def draw_contour_map(ucm2: NDArray[np.floating[Any]]) -> NDArray[np.uint8]:
+    """Draw an ultrametric contour map, (2 h + 1, 2 w + 1), on white, the strongest black, (h, w)."""
+    sides = np.max([ucm2[1::2, 2::2], ucm2[2::2, 1::2], ucm2[2::2, 2::2]], axis=0)
+    return np.asarray(np.rint(255 * (1 - sides / (sides.max() or 1.0))), dtype=np.uint8)
+
+
 def draw_embedding(Y: ArrayLike, shape: tuple[int, int]) -> NDArray[np.uint8]:
     """Draw each channel of an embedding as a grey tile, from its least to its greatest value.
 

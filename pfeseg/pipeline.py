@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pfeseg.errors import InvalidInputError
 from pfeseg.prepared import PreparedImage, Segmentation
 from pfeseg.settings import Settings
 from pfeseg.solver import OnIteration
@@ -15,7 +16,11 @@ from pfeseg.trials import auto_pairs, sweep
 
 
 def segment(
-    image: ArrayLike, settings: Settings | None = None, on_iteration: OnIteration | None = None
+    image: ArrayLike,
+    settings: Settings | None = None,
+    on_iteration: OnIteration | None = None,
+    *,
+    hierarchy: bool = False,
 ) -> Segmentation:
     """Cut an image into regions.
 
@@ -26,8 +31,12 @@ def segment(
     settings : Settings, optional
     on_iteration : callable, optional
         Called with each `IterationRecord` of the solver.
+    hierarchy : bool
+        Return the hierarchy of regions even if the labels are not cut from it.
     """
     settings = settings or Settings()
+    if hierarchy and settings.method != "pfe":
+        raise InvalidInputError(f"a hierarchy needs the method pfe, not {settings.method}")
     n_dims, n_segments = settings.n_dims, settings.n_segments
     choosing = {}
     if n_dims == "auto" or n_segments == "auto":
@@ -39,5 +48,9 @@ def segment(
         choosing["choose"] = time.perf_counter() - started
     else:
         prepared = PreparedImage(image, settings, once=True)
-    result = prepared.segment(n_dims, n_segments, on_iteration=on_iteration)
+    if settings.by_kmeans:
+        k = None if n_segments == "dims" else n_segments
+        result = prepared.segment(n_dims, k, on_iteration=on_iteration, hierarchy=hierarchy)
+    else:
+        result = prepared.cut(n_dims, settings.n_regions, settings.level, on_iteration)
     return replace(result, settings=settings, timings=choosing | result.timings)

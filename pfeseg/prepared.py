@@ -15,13 +15,16 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pfeseg.appearance import describe, detailed_lab
 from pfeseg.cluster import cluster_embedding
 from pfeseg.errors import InvalidInputError
 from pfeseg.graph import Graph, build_pixel_graph
-from pfeseg.image import as_lab, as_rgb, downsample, enlarge_labels
+from pfeseg.hierarchy import DEFAULT_LEVEL, Hierarchy, build_hierarchy, unit_rows
+from pfeseg.image import area_average, as_lab, as_rgb, downsample, enlarge_labels
 from pfeseg.initial import gmm_initial_embedding
 from pfeseg.labels import consecutive
-from pfeseg.methods import Method
+from pfeseg.methods import CUTS, Method
+from pfeseg.refine import refine_labels
 from pfeseg.regions import clean_by_colours, min_pixels
 from pfeseg.settings import Settings
 from pfeseg.solver import Embedding, OnIteration, Solver
@@ -33,6 +36,7 @@ from pfeseg.spectral import (
     spectral_coordinates,
     weighted_coordinates,
 )
+from pfeseg.texture import local_contrast
 
 FloatArray = NDArray[np.float64]
 T = TypeVar("T")
@@ -57,10 +61,15 @@ class Segmentation:
         Initial embedding, of the methods "pfe" and "gmm".
     embedding : Embedding or None
         Of the method "pfe".
-    small_labels : (h, w) int32 array
-        Before any clean-up.
-    n_dims, n_segments : int
-        d and k, which may have been chosen automatically.
+    small_labels : (h', w') int32 array
+        Before they were brought to full size; of the size of the small image, or
+        of the hierarchy, which is finer.
+    hierarchy : Hierarchy or None
+        At the size of the image, if the labels were cut from it or it was asked for.
+    n_dims : int
+        d, which may have been chosen automatically.
+    n_segments : int or None
+        k, likewise; None where the labels were cut from the hierarchy.
     timings : dict
         Seconds by stage.
     settings : Settings
@@ -73,8 +82,9 @@ class Segmentation:
     Y0: NDArray[np.float32] | None
     embedding: Embedding | None
     small_labels: NDArray[np.int32]
+    hierarchy: Hierarchy | None
     n_dims: int
-    n_segments: int
+    n_segments: int | None
     timings: dict[str, float]
     settings: Settings
 
@@ -98,7 +108,7 @@ class Segmentation:
         return {
             "settings": self.settings.to_dict(),
             "image_size": [int(side) for side in self.labels.shape[::-1]],
-            "solved_size": [int(side) for side in self.small_labels.shape[::-1]],
+            "solved_size": [int(side) for side in self.small_image.shape[1::-1]],
             "dims": self.n_dims,
             "segments": self.n_segments,
             "regions": self.n_regions,
@@ -166,8 +176,10 @@ class PreparedImage:
         n_segments: int | None = None,
         method: Method | None = None,
         on_iteration: OnIteration | None = None,
+        *,
+        hierarchy: bool = False,
     ) -> Segmentation:
-        """Cut the image into regions.
+        """Cut the image into clusters.
 
         Parameters
         ----------
@@ -179,6 +191,8 @@ class PreparedImage:
             That of the settings unless given.
         on_iteration : callable, optional
             Called with each `IterationRecord` of the solver.
+        hierarchy : bool
+            Build the hierarchy too, which needs the method "pfe".
         """
         method = method or self.settings.method
         k = n_segments or n_dims
@@ -187,9 +201,99 @@ class PreparedImage:
         timings = dict(space.timings)
         flat, timings["cluster"] = _clocked(lambda: self._cluster(method, space.coordinates, k))
         small_labels = flat.reshape(self.small_image.shape[:2])
-        labels, seconds = _clocked(lambda: self.full_labels(small_labels))
+        labels, timings["full_size"] = _clocked(lambda: self.full_labels(small_labels))
+        tree = None
+        if hierarchy:
+            both, timings["hierarchy"] = _clocked(lambda: self._hierarchies(space))
+            tree = both[1]
+        chosen = self.settings.changed(
+            n_dims=n_dims, n_segments="dims" if n_segments is None else n_segments, method=method
+        )
+        return self._result(labels, small_labels, tree, space, n_dims, k, timings, chosen)
+
+    def cut(
+        self,
+        n_dims: int,
+        n_regions: int | None = None,
+        level: float | None = None,
+        on_iteration: OnIteration | None = None,
+    ) -> Segmentation:
+        """Cut the image into the regions of one level of its hierarchy, by the method "pfe".
+
+        Parameters
+        ----------
+        n_dims : int
+            Dimension d.
+        n_regions : int, optional
+            Take the level with so many regions.
+        level : float, optional
+            Take this level; `DEFAULT_LEVEL` if neither is given.
+        on_iteration : callable, optional
+            Called with each `IterationRecord` of the solver.
+        """
+        self._check_counts(n_dims, n_dims)
+        space = self._space("pfe", n_dims, n_dims, on_iteration)
+        timings = dict(space.timings)
+        (small, full), timings["hierarchy"] = _clocked(lambda: self._hierarchies(space))
+        small_labels, labels = (
+            tree.cut(DEFAULT_LEVEL if level is None else level)
+            if n_regions is None
+            else tree.with_regions(n_regions)
+            for tree in (small, full)
+        )
         if self.settings.min_region:
-            timings["clean"] = seconds
+            cut = labels
+            labels, timings["full_size"] = _clocked(lambda: self.clean(cut))
+        chosen = self.settings.changed(n_dims=n_dims, method="pfe", **dict.fromkeys(CUTS))
+        chosen = chosen.changed(n_regions=n_regions, level=level)
+        return self._result(labels, small_labels, full, space, n_dims, None, timings, chosen)
+
+    def full_labels(self, small_labels: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Bring labels to the size of the image; refine and clean them if the settings say so."""
+        labels = self._enlarged(small_labels)
+        return self.clean(labels) if self.settings.min_region else labels
+
+    def clean(
+        self, labels: NDArray[np.int32], min_region: float | None = None
+    ) -> NDArray[np.int32]:
+        """Split labels of full size into connected regions and absorb the small ones.
+
+        `min_region` is that of the settings unless given.
+        """
+        smallest = min_pixels(
+            self.settings.min_region if min_region is None else min_region, labels.size
+        )
+        return clean_by_colours(labels, self._full_lab, smallest)
+
+    def _enlarged(self, small_labels: NDArray[np.int32]) -> NDArray[np.int32]:
+        if self.settings.refine:
+            return refine_labels(small_labels, self._full_lab)
+        height, width = self.full_image.shape[:2]
+        return enlarge_labels(small_labels, (height, width))
+
+    def _hierarchies(self, space: _Space) -> tuple[Hierarchy, Hierarchy]:
+        """Build the hierarchy, at its own size and at that of the image."""
+        if space.graph is None or space.embedding is None:
+            raise InvalidInputError("a hierarchy needs the method pfe")
+        Y = unit_rows(space.embedding.Y, space.graph.degrees)
+        height, width = self.small_image.shape[:2]
+        appearance = describe(
+            self._detailed, self.small_image.shape, self.full_image.shape, self.settings.seed
+        )
+        small = build_hierarchy(appearance, Y.reshape(height, width, -1))
+        return small, small.resized(self._enlarged(small.base))
+
+    def _result(
+        self,
+        labels: NDArray[np.int32],
+        small_labels: NDArray[np.int32],
+        hierarchy: Hierarchy | None,
+        space: _Space,
+        n_dims: int,
+        n_segments: int | None,
+        timings: dict[str, float],
+        settings: Settings,
+    ) -> Segmentation:
         return Segmentation(
             labels=labels,
             small_image=self.small_image,
@@ -198,22 +302,25 @@ class PreparedImage:
             Y0=space.Y0,
             embedding=space.embedding,
             small_labels=small_labels,
+            hierarchy=hierarchy,
             n_dims=n_dims,
-            n_segments=k,
+            n_segments=n_segments,
             timings=timings,
-            settings=self.settings.changed(n_dims=n_dims, n_segments=n_segments, method=method),
+            settings=settings,
         )
 
-    def full_labels(self, small_labels: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Enlarge labels to the size of the image, and clean them up if the settings say so."""
-        height, width = self.full_image.shape[:2]
-        labels = enlarge_labels(small_labels, (height, width))
-        smallest = self.settings.min_region
-        return self.clean(labels, smallest) if smallest else labels
+    @cached_property
+    def _detailed(self) -> FloatArray:
+        return detailed_lab(self.full_image, self.small_image.shape)
 
-    def clean(self, labels: NDArray[np.int32], min_region: float) -> NDArray[np.int32]:
-        """Split labels of full size into connected regions and absorb those under `min_region`."""
-        return clean_by_colours(labels, self._full_lab, min_pixels(min_region, labels.size))
+    @cached_property
+    def _texture(self) -> FloatArray | None:
+        """What the mixture sees beside the colours of the small image."""
+        if not self.settings.texture:
+            return None
+        height, width = self.small_image.shape[:2]
+        contrast = area_average(local_contrast(self._detailed[..., 0]), (height, width))
+        return self.settings.texture * contrast
 
     @cached_property
     def _full_lab(self) -> FloatArray:
@@ -249,7 +356,9 @@ class PreparedImage:
 
     def _start(self, n_components: int) -> NDArray[np.float32]:
         chosen = self.settings
-        return gmm_initial_embedding(self.small_image, n_components, chosen.assignment, chosen.seed)
+        return gmm_initial_embedding(
+            self.small_image, n_components, chosen.assignment, chosen.seed, self._texture
+        )
 
     def _eigenvectors(self, method: Method, n_dims: int, k: int) -> tuple[FloatArray, float]:
         """Return the coordinates of a spectral method, and the seconds of their computation."""

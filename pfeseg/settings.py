@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -13,13 +13,15 @@ from pfeseg.checks import one_of, to_positive, to_whole
 from pfeseg.errors import InvalidInputError
 from pfeseg.graph import Features, check_graph_options
 from pfeseg.initial import Assignment
-from pfeseg.methods import METHODS, Method
+from pfeseg.methods import CUTS, METHODS, Method
 from pfeseg.solver_settings import SolverSettings
+
+_SOLVER = SolverSettings(r_relaxed=1.5, soc_iterations=1, relaxed_iterations=30)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of `segment`; the defaults are the preset "paper".
+    """Settings of `segment`; the defaults are the preset "default".
 
     Attributes
     ----------
@@ -27,18 +29,30 @@ class Settings:
         One of `pfeseg.methods.METHODS`.
     n_dims : int or "auto"
         Dimension d of the embedding; "auto" chooses it as `sweep` recommends.
-    n_segments : int, "auto" or None
-        Number k of k-means clusters; None takes k = d.
+    n_segments : int, "auto", "dims" or None
+        Cut by k-means into this number k of clusters; "auto" chooses it as
+        `sweep` recommends, "dims" takes k = d.
+    n_regions : int or None
+        Cut the hierarchy of regions where it has so many.
+    level : float or None
+        Cut the hierarchy at this level in [0, 1]. At most one of these three
+        may be given. With none, the method "pfe" cuts at `DEFAULT_LEVEL`,
+        and the others take k = d.
     min_region : float
         0 keeps the clusters as they are. Else they are split into connected
         regions, and those of fewer pixels than this, or of less than this
         share of the image where it is below 1, are absorbed.
+    refine : bool
+        Draw the boundaries along the edges of the image at full size.
     downsample : float
         Factor by which each side is shrunk before the solve.
     max_size : int or None
         Shrink further where the longer side would still exceed this.
     neighbours, features, sigma
         Of the pixel graph, see `build_pixel_graph`.
+    texture : float
+        Weight of the local contrast beside CIELAB colours in the initial
+        embedding; 0 starts from RGB colours alone.
     assignment : {"hard", "soft"}
         Of the initial embedding, see `gmm_initial_embedding`.
     seed : int
@@ -47,24 +61,38 @@ class Settings:
     """
 
     method: Method = "pfe"
-    n_dims: int | Literal["auto"] = 15
-    n_segments: int | Literal["auto"] | None = None
+    n_dims: int | Literal["auto"] = 8
+    n_segments: int | Literal["auto", "dims"] | None = None
+    n_regions: int | None = None
+    level: float | None = None
     min_region: float = 0.0
-    downsample: float = 4
-    max_size: int | None = None
+    refine: bool = True
+    downsample: float = 1
+    max_size: int | None = 120
     neighbours: float = 4
-    features: Features = "rgb"
-    sigma: Literal["rms"] | float = "rms"
+    features: Features = "lab"
+    sigma: str | float = "0.8rms"
+    texture: float = 2.5
     assignment: Assignment = "hard"
     seed: int = 0
-    solver: SolverSettings = field(default_factory=SolverSettings)
+    solver: SolverSettings = _SOLVER
 
     def __post_init__(self) -> None:
         one_of(self, "method", METHODS)
         if self.n_dims != "auto":
             to_whole(self, "n_dims", 1, 10**6)
-        if self.n_segments is not None and self.n_segments != "auto":
+        if self.n_segments not in (None, "auto", "dims"):
             to_whole(self, "n_segments", 1, 10**9)
+        if self.n_regions is not None:
+            to_whole(self, "n_regions", 1, 10**9)
+        if self.level is not None:
+            to_positive(self, "level", or_zero=True)
+            if self.level > 1:
+                raise InvalidInputError(f"level must lie between 0 and 1, got {self.level:g}")
+        self._check_cut()
+        if not isinstance(self.refine, bool):
+            raise InvalidInputError(f"refine must be true or false, got {self.refine!r}")
+        to_positive(self, "texture", or_zero=True)
         to_positive(self, "min_region", or_zero=True)
         to_positive(self, "downsample")
         if self.downsample < 1:
@@ -73,7 +101,7 @@ class Settings:
             to_whole(self, "max_size", 1, 10**9)
         check_graph_options(self.neighbours, self.features, self.sigma)
         # Plain numbers, for JSON; neighbours may be whole or not, which are different things.
-        if self.sigma != "rms":
+        if not isinstance(self.sigma, str):
             to_positive(self, "sigma")
         kind = int if isinstance(self.neighbours, int | np.integer) else float
         object.__setattr__(self, "neighbours", kind(self.neighbours))
@@ -81,6 +109,23 @@ class Settings:
         to_whole(self, "seed", 0, 2**32 - 1)
         if not isinstance(self.solver, SolverSettings):
             raise InvalidInputError(f"solver must be SolverSettings, got {self.solver!r}")
+
+    def _check_cut(self) -> None:
+        given = [name for name in CUTS if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise InvalidInputError(
+                f"a segmentation is cut in one way only, but {' and '.join(given)} are given"
+            )
+        if self.method != "pfe" and given and given != ["n_segments"]:
+            raise InvalidInputError(
+                f"{given[0]} needs the hierarchy of the method pfe; with {self.method}, "
+                "give n_segments"
+            )
+
+    @property
+    def by_kmeans(self) -> bool:
+        """Whether labels come from k-means, else from the hierarchy."""
+        return self.method != "pfe" or self.n_segments is not None
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Settings:
@@ -92,7 +137,12 @@ class Settings:
         return PRESETS[name].changed(**changes)
 
     def changed(self, **changes: Any) -> Settings:
-        """Return these settings with some changed, those of the solver among them."""
+        """Return these settings with some changed, those of the solver among them.
+
+        A new way to cut, such as `n_regions`, takes the place of the old one.
+        """
+        if any(changes.get(name) is not None for name in CUTS):
+            changes = {**dict.fromkeys(CUTS), **changes}
         solver = changes.pop("solver", self.solver)
         names = {f.name for f in dataclasses.fields(SolverSettings)} & set(changes)
         solver = dataclasses.replace(solver, **{name: changes.pop(name) for name in names})
@@ -114,7 +164,7 @@ class Settings:
         if not isinstance(values, dict) or not isinstance(values.get("solver", {}), dict):
             raise InvalidInputError("settings must be an object of names and values")
         solver = _known(SolverSettings, values.get("solver", {}))
-        return cls(**{**_known(cls, values), "solver": SolverSettings(**solver)})
+        return cls(**{**_known(cls, values), "solver": dataclasses.replace(_SOLVER, **solver)})
 
     def to_json(self) -> str:
         """Return the settings as JSON text."""
@@ -133,4 +183,17 @@ def _known(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-PRESETS: dict[str, Settings] = {"paper": Settings()}
+PRESETS: dict[str, Settings] = {
+    "default": Settings(),
+    "paper": Settings(
+        n_dims=15,
+        n_segments="dims",
+        refine=False,
+        downsample=4,
+        max_size=None,
+        features="rgb",
+        sigma="rms",
+        texture=0.0,
+        solver=SolverSettings(),
+    ),
+}

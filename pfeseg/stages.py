@@ -13,23 +13,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg.appearance import describe, detailed_lab
 from pfeseg.cluster import cluster_embedding
 from pfeseg.errors import InvalidInputError
 from pfeseg.files import read_stage, write_labels, write_stage
 from pfeseg.graph import Graph, build_pixel_graph
-from pfeseg.image import as_rgb, downsample, enlarge_labels
+from pfeseg.hierarchy import DEFAULT_LEVEL, Hierarchy, build_hierarchy, unit_rows
+from pfeseg.image import area_average, as_lab, as_rgb, downsample, enlarge_labels
 from pfeseg.initial import gmm_initial_embedding
+from pfeseg.refine import refine_labels
 from pfeseg.settings import Settings
 from pfeseg.solver import Embedding, OnIteration, embed
+from pfeseg.texture import local_contrast
 
 
 def downsample_stage(image: NDArray[Any], output: Path, settings: Settings) -> NDArray[Any]:
-    """Shrink an image; returns the small one."""
+    """Shrink an image and measure its texture; returns the small image."""
     full = as_rgb(image)
-    small = downsample(full, settings.shrinking(full.shape))
+    factor = settings.shrinking(full.shape)
+    small = downsample(full, factor)
+    contrast = local_contrast(detailed_lab(full, small.shape)[..., 0])
+    texture = area_average(contrast, (small.shape[0], small.shape[1]))
     used = _chosen(settings, "downsample", "max_size")
     sizes = {"size": np.array(small.shape[:2]), "full_size": np.array(full.shape[:2])}
-    write_stage(output, "image", used, {"image": small, **sizes})
+    write_stage(output, "image", used, {"image": small, "texture": texture, **sizes})
     return small
 
 
@@ -49,8 +56,9 @@ def init_stage(image_file: Path, output: Path, settings: Settings) -> NDArray[np
     """Make the initial embedding of a downsampled image."""
     header, arrays = read_stage(image_file, "image")
     n_dims = _number(settings.n_dims, "-d")
-    Y0 = gmm_initial_embedding(arrays["image"], n_dims, settings.assignment, settings.seed)
-    used = header["settings"] | _chosen(settings, "n_dims", "assignment", "seed")
+    texture = settings.texture * arrays["texture"] if settings.texture else None
+    Y0 = gmm_initial_embedding(arrays["image"], n_dims, settings.assignment, settings.seed, texture)
+    used = header["settings"] | _chosen(settings, "n_dims", "texture", "assignment", "seed")
     write_stage(output, "init", used, {"Y0": Y0} | _sizes(arrays))
     return Y0
 
@@ -75,6 +83,7 @@ def embed_stage(
     used = header["settings"] | start_header["settings"] | {"solver": asdict(settings.solver)}
     content = {
         "Y": result.Y,
+        "degrees": graph.degrees,
         "channel_energies": result.channel_energies,
         "stop_reason": np.array(result.stop_reason),
         "objective": np.array([record.objective for record in result.history]),
@@ -84,16 +93,43 @@ def embed_stage(
     return result
 
 
-def cluster_stage(embedding_file: Path, output: Path, settings: Settings) -> NDArray[np.int32]:
-    """Cluster an embedding and write the label map at the size of the image."""
+def cluster_stage(
+    embedding_file: Path, output: Path, settings: Settings, image: NDArray[Any] | None = None
+) -> NDArray[np.int32]:
+    """Cluster an embedding and write the label map at full size, refined by the image if given."""
     _, arrays = read_stage(embedding_file, "embedding")
     Y = arrays["Y"]
-    n_segments = _number(settings.n_segments or Y.shape[1], "-k")
-    flat = cluster_embedding(Y, n_segments, settings.seed)
-    height, width = (int(side) for side in arrays["full_size"])
-    labels = enlarge_labels(flat.reshape(arrays["size"]), (height, width))
+    k = Y.shape[1] if settings.n_segments in (None, "dims") else settings.n_segments
+    flat = cluster_embedding(Y, _number(k, "-k"), settings.seed)
+    small = flat.reshape(arrays["size"])
+    if image is None or not settings.refine:
+        labels = enlarge_labels(small, _full_size(arrays))
+    else:
+        labels = refine_labels(small, as_lab(_checked(image, arrays, embedding_file)))
     write_labels(output, labels)
     return labels
+
+
+def merge_stage(
+    embedding_file: Path, image: NDArray[Any], output: Path, settings: Settings
+) -> tuple[NDArray[np.int32], Hierarchy]:
+    """Build the hierarchy of regions, cut it and write the label map; returns both."""
+    _, arrays = read_stage(embedding_file, "embedding")
+    full = _checked(image, arrays, embedding_file)
+    size = tuple(int(side) for side in arrays["size"])
+    appearance = describe(detailed_lab(full, size), size, full.shape, settings.seed)
+    Y = unit_rows(arrays["Y"], arrays["degrees"])
+    tree = build_hierarchy(appearance, Y.reshape(*arrays["size"], -1))
+    base = (
+        refine_labels(tree.base, as_lab(full))
+        if settings.refine
+        else enlarge_labels(tree.base, _full_size(arrays))
+    )
+    tree = tree.resized(base)
+    level = DEFAULT_LEVEL if settings.level is None else settings.level
+    labels = tree.with_regions(settings.n_regions) if settings.n_regions else tree.cut(level)
+    write_labels(output, labels)
+    return labels, tree
 
 
 def describe_stage(path: Path) -> dict[str, Any]:
@@ -113,6 +149,24 @@ def describe_stage(path: Path) -> dict[str, Any]:
         **held,
         "settings": header["settings"],
     }
+
+
+def _full_size(arrays: dict[str, NDArray[Any]]) -> tuple[int, int]:
+    height, width = (int(side) for side in arrays["full_size"])
+    return height, width
+
+
+def _checked(
+    image: NDArray[Any], arrays: dict[str, NDArray[Any]], embedding_file: Path
+) -> NDArray[np.float64]:
+    """Return the image as RGB, if it is of the size that the embedding belongs to."""
+    full = as_rgb(image)
+    if full.shape[:2] != _full_size(arrays):
+        raise InvalidInputError(
+            f"{embedding_file} belongs to an image of {_times(arrays['full_size'][::-1])} pixels, "
+            f"but this one has {full.shape[1]} x {full.shape[0]}"
+        )
+    return full
 
 
 def _number(value: int | str, option: str) -> int:

@@ -190,7 +190,8 @@ def auto_pairs(settings: Settings, shape: tuple[int, ...]) -> list[Pair]:
     dims = AUTO_DIMS if settings.n_dims == "auto" else (settings.n_dims,)
     if settings.n_segments == "auto":
         return candidate_pairs(settings, dims, shape)
-    return _fitting([(d, settings.n_segments) for d in dims], settings, shape)
+    k = settings.n_segments if isinstance(settings.n_segments, int) else None
+    return _fitting([(d, k) for d in dims], settings, shape)
 
 
 def _fitting(pairs: list[Pair], settings: Settings, shape: tuple[int, ...]) -> list[Pair]:

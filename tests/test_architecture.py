@@ -34,18 +34,23 @@ KNOWS = {
     "labels": set(),
     "cluster": {"errors", "kmeans", "labels"},
     "regions": {"errors", "image", "labels"},
+    "texture": set(),
+    "appearance": {"image", "kmeans", "texture"},
+    "contours": {"_kernels", "appearance"},
+    "hierarchy": {"_kernels", "appearance", "contours", "errors", "image", "labels"},
+    "refine": {"image", "regions"},
     "spectral": {"errors", "graph"},
     "methods": set(),
     "settings": {"checks", "errors", "graph", "initial", "methods", "solver_settings"},
     "prepared": {
-        *("cluster", "errors", "graph", "image", "initial", "labels", "methods", "regions"),
-        *("settings", "solver", "spectral"),
+        *("appearance", "cluster", "errors", "graph", "hierarchy", "image", "initial", "labels"),
+        *("methods", "refine", "regions", "settings", "solver", "spectral", "texture"),
     },
     "parallel": set(),
     "trials": {
         *("errors", "image", "methods", "parallel", "polar", "prepared", "settings", "solver"),
     },
-    "pipeline": {"prepared", "settings", "solver", "trials"},
+    "pipeline": {"errors", "prepared", "settings", "solver", "trials"},
     "pictures": {"errors", "image"},
     "files": {"errors", "reading"},
     "metrics": {"errors"},
@@ -57,11 +62,12 @@ KNOWS = {
     "tables": {"dataset", "errors", "methods", "metrics"},
     "figures": {"errors", "files"},
     "stages": {
-        *("cluster", "errors", "files", "graph", "image", "initial", "settings", "solver"),
+        *("appearance", "cluster", "errors", "files", "graph", "hierarchy", "image", "initial"),
+        *("refine", "settings", "solver", "texture"),
     },
     "batch": {
-        *("errors", "exports", "files", "kernels", "parallel", "pictures", "pipeline", "prepared"),
-        *("reading", "settings", "solver"),
+        *("bsds_files", "errors", "exports", "files", "kernels", "parallel", "pictures"),
+        *("pipeline", "prepared", "reading", "settings", "solver"),
     },
 }
 

@@ -252,7 +252,7 @@ def test_config_replays_a_run_exactly(samples, tmp_path):
         (["--save", "labels,masks"], "'masks' is not one of labels"),
         (["--template", "{name}"], "its fields are {stem}"),
         (["--neighbours", "many"], "neither 4, 8 nor a radius"),
-        (["--sigma", "max"], "neither 'rms' nor a number"),
+        (["--sigma", "max"], "neither 'rms', '0.8rms' nor a number"),
         (["--lam", "-1"], "lam must be a positive number"),
         (["--soc-iterations", "-1"], "soc_iterations"),
         (["--jobs", "0"], "0 is not in the range"),

@@ -56,7 +56,7 @@ def test_every_setting_is_an_option_of_segment_and_of_one_stage():
     settings = {f.name for f in fields(Settings)} - {"solver"}
     settings |= {f.name for f in fields(SolverSettings)}
     assert settings <= {option.name for option in options_of("segment")}
-    stages = ("downsample", "graph", "init", "embed", "cluster", "clean")
+    stages = ("downsample", "graph", "init", "embed", "merge", "cluster", "clean")
     assert settings - {"method"} <= {
         option.name for stage in stages for option in options_of(stage)
     }

@@ -24,14 +24,16 @@ def same_partition(a: np.ndarray, b: np.ndarray) -> bool:
 
 def test_the_generated_scene_is_recovered_exactly(samples):
     scene, truth = (iio.imread(samples / f"scene{end}.png") for end in ("", "_labels"))
-    result = segment(scene, Settings(n_dims=6, downsample=1))
+    result = segment(scene, Settings.preset("paper", n_dims=6, downsample=1))
     assert same_partition(result.labels, truth)  # so covering is 1
 
 
 def test_flat_colours_are_recovered_exactly():
     truth = np.kron(np.array([[0, 1, 1], [2, 2, 3]]), np.ones((16, 12), int))
     colours = np.array([[200, 30, 30], [30, 200, 30], [30, 30, 200], [220, 220, 40]], np.uint8)
-    result = segment(colours[truth], Settings(n_dims=9))  # more than there are colours
+    result = segment(
+        colours[truth], Settings.preset("paper", n_dims=9)
+    )  # more than there are colours
     assert same_partition(result.labels, truth)
 
 
@@ -49,7 +51,9 @@ def test_odd_shapes(shape):
 
 
 def test_stages_and_report(chelsea):
-    result = segment(chelsea, Settings(n_dims=8, n_segments=5, downsample=6, seed=3))
+    result = segment(
+        chelsea, Settings.preset("paper", n_dims=8, n_segments=5, downsample=6, seed=3)
+    )
     assert result.labels.shape == chelsea.shape[:2]
     assert result.small_labels.shape == result.small_image.shape[:2] == (50, 75)
     assert result.Y0.shape == result.embedding.Y.shape == (50 * 75, 8)
@@ -58,7 +62,14 @@ def test_stages_and_report(chelsea):
     report = result.report()
     assert report["regions"] == 5
     assert Settings.from_dict(report["settings"]) == result.settings
-    assert list(report["timings"]) == ["downsample", "graph", "init", "embed", "cluster"]
+    assert list(report["timings"]) == [
+        "downsample",
+        "graph",
+        "init",
+        "embed",
+        "cluster",
+        "full_size",
+    ]
     assert report["image_size"] == [451, 300]
     assert "stage 2" in report["stop_reason"]
 
@@ -81,8 +92,8 @@ def test_uint16_equals_uint8(chelsea):
 @pytest.mark.parametrize(
     ("chosen", "message"),
     [
-        (Settings(n_dims=26), "dimension d is 26, more than the 5 x 5 pixels"),
-        (Settings(n_dims=5, n_segments=26), "number of segments k is 26"),
+        (Settings.preset("paper", n_dims=26), "dimension d is 26, more than the 5 x 5 pixels"),
+        (Settings.preset("paper", n_dims=5, n_segments=26), "number of segments k is 26"),
     ],
 )
 def test_more_than_there_are_pixels(chosen, message):
@@ -92,7 +103,7 @@ def test_more_than_there_are_pixels(chosen, message):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_cuts_a_photograph_and_reports_it(method, chelsea):
-    result = segment(chelsea, Settings(method=method, n_dims=6, downsample=8))
+    result = segment(chelsea, Settings(method=method, n_dims=6, n_segments="dims", downsample=8))
     assert result.labels.shape == chelsea.shape[:2]
     assert 2 <= result.n_regions <= 6
     assert result.coordinates.shape[0] == result.small_labels.size
@@ -106,7 +117,7 @@ def test_every_method_cuts_a_photograph_and_reports_it(method, chelsea):
 def test_every_method_recovers_flat_colours(method):
     truth = np.kron(np.array([[0, 1], [2, 3]]), np.ones((12, 12), int))
     colours = np.array([[200, 30, 30], [30, 200, 30], [30, 30, 200], [220, 220, 40]], np.uint8)
-    chosen = Settings(method=method, n_dims=4, downsample=1, sigma=0.05)
+    chosen = Settings.preset("paper", method=method, n_dims=4, downsample=1, sigma=0.05)
     assert same_partition(segment(colours[truth], chosen).labels, truth)
 
 
@@ -122,7 +133,7 @@ def test_one_prepared_image_gives_the_bytes_of_separate_runs(chelsea):
     prepared = PreparedImage(chelsea, Settings(downsample=8))
     for method in METHODS:
         for d, k in ((9, None), (4, 6), (9, 3)):
-            chosen = Settings(method=method, n_dims=d, n_segments=k, downsample=8)
+            chosen = Settings(method=method, n_dims=d, n_segments=k or "dims", downsample=8)
             alone = segment(chelsea, chosen)
             shared = prepared.segment(d, k, method)
             assert shared.labels.tobytes() == alone.labels.tobytes()
@@ -139,16 +150,15 @@ def test_the_systems_are_factorised_once_for_all_dimensions(chelsea, monkeypatch
             super().__init__(graph, lam, r, **options)
 
     monkeypatch.setattr(solver, "PcgLoop", Counted)
-    prepared = PreparedImage(chelsea, Settings(downsample=10))
+    prepared = PreparedImage(chelsea, Settings.preset("paper", downsample=10))
     for d in (3, 5, 4):
         prepared.segment(d)
     assert made == [100.0, 10.0]
 
 
 def test_small_regions_are_absorbed_on_demand(chelsea):
-    plain = segment(chelsea, Settings(n_dims=6))
-    tidy = segment(chelsea, Settings(n_dims=6, min_region=0.01))
+    plain = segment(chelsea, Settings.preset("paper", n_dims=6))
+    tidy = segment(chelsea, Settings.preset("paper", n_dims=6, min_region=0.01))
     assert (tidy.small_labels == plain.small_labels).all()
     assert np.bincount(tidy.labels.ravel()).min() >= 0.01 * tidy.labels.size
     assert (tidy.labels == clean_regions(plain.labels, chelsea, 0.01 * tidy.labels.size)).all()
-    assert "clean" in tidy.timings

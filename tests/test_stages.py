@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.io import loadmat
 from test_cli import run
 
 from pfeseg.files import read_labels, read_stage, write_png
@@ -21,8 +22,10 @@ def chain(samples, tmp_path):
          "-o", tmp_path / "init.npz"),
         ("embed", tmp_path / "graph.npz", tmp_path / "init.npz", "--r-relaxed", 3,
          "--soc-iterations", 2, "-o", tmp_path / "embedding.npz"),
-        ("cluster", tmp_path / "embedding.npz", "-k", 6, "--seed", 5,
+        ("cluster", tmp_path / "embedding.npz", image, "-k", 6, "--seed", 5,
          "-o", tmp_path / "labels.png"),
+        ("merge", tmp_path / "embedding.npz", image, "--regions", 5,
+         "--hierarchy", tmp_path / "chelsea_ucm.mat", "-o", tmp_path / "merged.png"),
         ("overlay", image, tmp_path / "labels.png", "-o", tmp_path / "overlay.png"),
     ]  # fmt: skip
     for step in steps:
@@ -41,6 +44,14 @@ def test_stages_chained_by_hand_equal_segment(chain, samples):
     for kind in ("labels", "overlay"):
         whole = chain / "whole" / f"chelsea_{kind}.png"
         assert (chain / f"{kind}.png").read_bytes() == whole.read_bytes()
+    settings = ("--config", chain / "whole" / "chelsea.json", "--regions", 5)
+    result = run("segment", samples / "chelsea.jpg", "-o", chain / "whole", *settings,
+                 "--hierarchy", "--overwrite")  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    whole = chain / "whole" / "chelsea_labels.png"
+    assert (chain / "merged.png").read_bytes() == whole.read_bytes()
+    here, there = (loadmat(folder / "chelsea_ucm.mat") for folder in (chain, chain / "whole"))
+    assert (here["ucm2"] == there["ucm2"]).all()
 
 
 def test_files_carry_the_settings_of_all_stages_before(chain):
@@ -70,7 +81,7 @@ def test_info_tells_what_each_file_holds(chain):
 
 
 def test_info_of_a_report_and_of_the_installation(samples, tmp_path):
-    run("segment", samples / "scene.png", "-d", 3, "-o", tmp_path)
+    run("segment", samples / "scene.png", "--regions", 3, "-o", tmp_path)
     assert "regions: 3" in run("info", tmp_path / "scene.json").stdout
     bare = run("info").stdout
     for word in ("pfeseg:", "kernels:", "threads:", "numpy:", "scikit-learn:"):
@@ -115,8 +126,9 @@ def test_stages_do_not_overwrite_unasked(chain):
 
 
 @pytest.mark.parametrize("ending", ["tif", "npy"])
-def test_cluster_writes_other_formats(chain, ending):
-    run("cluster", chain / "embedding.npz", "-k", 6, "--seed", 5, "-o", chain / f"l.{ending}")
+def test_cluster_writes_other_formats(chain, ending, samples):
+    run("cluster", chain / "embedding.npz", samples / "chelsea.jpg", "-k", 6, "--seed", 5,
+        "-o", chain / f"l.{ending}")  # fmt: skip
     assert (read_labels(chain / f"l.{ending}") == read_labels(chain / "labels.png")).all()
     assert run("cluster", chain / "embedding.npz", "-o", chain / "l.jpg").exit_code == 2
 

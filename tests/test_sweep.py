@@ -23,7 +23,7 @@ def test_trials_have_the_bytes_of_single_runs_with_one_and_two_jobs(chelsea):
     assert [(t.n_dims, t.n_segments) for t in one.trials] == [(3, 3), (5, 4), (5, 2), (4, 4)]
     assert one.recommended == two.recommended
     for mine, other, (d, k) in zip(one.trials, two.trials, pairs, strict=True):
-        alone = segment(chelsea, SMALL.changed(n_dims=d, n_segments=k))
+        alone = segment(chelsea, SMALL.changed(n_dims=d, n_segments=k or "dims"))
         assert one.labels(mine).tobytes() == alone.labels.tobytes()
         assert mine.small_labels.tobytes() == other.small_labels.tobytes()
         assert mine.n_regions == alone.n_regions
@@ -37,7 +37,7 @@ def test_trials_have_the_bytes_of_single_runs_with_one_and_two_jobs(chelsea):
 def test_trials_are_cleaned_as_single_runs_are(chelsea):
     chosen = SMALL.changed(min_region=0.02)
     swept = sweep(chelsea, [(6, None)], settings=chosen)
-    alone = segment(chelsea, chosen.changed(n_dims=6))
+    alone = segment(chelsea, chosen.changed(n_dims=6, n_segments="dims"))
     assert swept.labels(swept.best).tobytes() == alone.labels.tobytes()
     assert swept.best.n_regions == alone.n_regions != 6
 
@@ -122,7 +122,7 @@ def test_auto_of_small_images_and_of_methods_without_a_dimension():
 def test_sweep_and_auto_agree_when_all_candidates_are_equal():
     colours = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8], [0.9, 0.9, 0.2]])
     image = colours[np.kron(np.array([[0, 1], [2, 3]]), np.ones((12, 12), int))]
-    settings = Settings(downsample=2)
+    settings = Settings.preset("paper", downsample=2)
     auto = segment(image, settings.changed(n_dims="auto", n_segments="auto"))
     shown = [(d, d) for d in AUTO_DIMS]
     best = sweep(image, shown, [(d, k) for d in AUTO_DIMS for k in AUTO_SEGMENTS], settings).best
@@ -157,7 +157,8 @@ def test_command_prints_a_table_and_writes_table_and_sheet(samples, tmp_path):
 def test_command_scores_against_ground_truth(samples, tmp_path):
     truth = iio.imread(samples / "scene_labels.png")
     save_truth(tmp_path / "scene.mat", truth)
-    args = ("sweep", samples / "scene.png", "-d", "4,6", "-o", tmp_path, "--downsample", 1)
+    args = ("sweep", samples / "scene.png", "-d", "4,6", "-o", tmp_path, "--downsample", 1,
+            "--preset", "paper")  # fmt: skip
     result = run(*args, "--ground-truth", tmp_path / "scene.mat", "--json")
     assert result.exit_code == 0, result.stderr
     facts = json.loads(result.stdout)

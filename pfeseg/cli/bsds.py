@@ -12,7 +12,7 @@ import click
 from pfeseg.cli import one_line
 from pfeseg.cli.options import dims_option, jobs_option, make_settings, settings_options
 from pfeseg.cli.progress import count_bar
-from pfeseg.methods import METHODS
+from pfeseg.methods import CUTS, METHODS
 
 if TYPE_CHECKING:
     from pfeseg.dataset import Item, Plan, Row
@@ -56,7 +56,7 @@ def method_names(text: str) -> tuple[str, ...]:
 )
 @click.option("--no-figures", is_flag=True, help="Do without the figures, which need matplotlib.")
 @click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
-@settings_options(without=("n_dims", "n_segments", "method", "min_region", "threads"))
+@settings_options(without=("n_dims", *CUTS, "method", "min_region", "threads"))
 def bsds(
     root: Path,
     output: Path,
@@ -91,7 +91,7 @@ def bsds(
       pfeseg bsds BSR/BSDS500/data -o quick --methods pfe,gmm -d 5,10,15 --limit 5
     """
     # What the command itself varies must not come from --config.
-    fixed = {"method": "pfe", "n_dims": 15, "n_segments": None, "min_region": 0.0}
+    fixed = {"method": "pfe", "n_dims": 15, "n_segments": "dims", "min_region": 0.0}
     settings = make_settings(**options).changed(**fixed, threads=None)
     from pfeseg.dataset import Plan, find_items, run_items, start_run
     from pfeseg.figures import check_matplotlib

@@ -1,4 +1,4 @@
-"""``pfeseg cluster``: the last stage of the computation."""
+"""``pfeseg cluster``: labels by k-means."""
 
 from __future__ import annotations
 
@@ -7,22 +7,42 @@ from typing import Any
 
 import click
 
-from pfeseg.cli.options import check_output, make_settings, output_file_options, settings_options
+from pfeseg.cli.options import (
+    check_output,
+    make_settings,
+    output_file_options,
+    reading_options,
+    settings_options,
+    with_stored_seed,
+)
 
 
 @click.command()
 @click.argument("embedding_file", metavar="EMBEDDING.npz", type=click.Path(path_type=Path))
+@click.argument("image", required=False, type=click.Path(path_type=Path))
 @output_file_options
+@reading_options
 @settings_options("cluster")
-def cluster(embedding_file: Path, output: Path, overwrite: bool, **options: Any) -> None:
-    """Cluster EMBEDDING.npz, made by 'embed', into a label map: .png, .tif or .npy."""
+def cluster(
+    embedding_file: Path,
+    image: Path | None,
+    output: Path,
+    overwrite: bool,
+    page: int,
+    allow_huge: bool,
+    **options: Any,
+) -> None:  # fmt: skip
+    """Cluster EMBEDDING.npz, made by 'embed', into a label map: .png, .tif or .npy.
+
+    With IMAGE, the photograph, boundaries are drawn along its edges, as in 'segment'.
+    """
     settings = make_settings(**options)
-    check_output(output, overwrite, (".png", ".tif", ".npy"), embedding_file)
-    from pfeseg.files import read_stage
+    inputs = (embedding_file, image) if image else (embedding_file,)
+    check_output(output, overwrite, (".png", ".tif", ".npy"), *inputs)
+    from pfeseg.reading import read_image
     from pfeseg.stages import cluster_stage
 
-    if options["seed"] is None and options["config"] is None:  # as in one run of all stages
-        stored = read_stage(embedding_file, "embedding")[0]["settings"]
-        settings = settings.changed(seed=stored.get("seed", settings.seed))
-    labels = cluster_stage(embedding_file, output, settings)
+    settings = with_stored_seed(settings, embedding_file, options)
+    picture = read_image(image, page=page, allow_huge=allow_huge) if image else None
+    labels = cluster_stage(embedding_file, output, settings, picture)
     click.echo(f"{output}: label map of {labels.max() + 1} regions", err=True)

@@ -26,20 +26,27 @@ def radius_or_neighbours(text: str) -> float:
 
 
 def rms_or_number(text: str) -> str | float:
-    """Read a number unless it is the word rms."""
+    """Read a number unless it ends in the word rms."""
     try:
-        return "rms" if text == "rms" else float(text)
+        return text if text.endswith("rms") else float(text)
     except ValueError:
-        raise click.BadParameter(f"{text!r} is neither 'rms' nor a number") from None
+        raise click.BadParameter(f"{text!r} is neither 'rms', '0.8rms' nor a number") from None
 
 
-def number_or_auto(text: str) -> str | int:
-    """Read a whole number of at least 1 unless it is the word auto."""
-    if text == "auto":
-        return text
-    if not text.isdecimal() or int(text) < 1:
-        raise click.BadParameter(f"{text!r} is neither 'auto' nor a whole number of at least 1")
-    return int(text)
+def number_or(*words: str) -> Callable[[str], str | int]:
+    """Make a reader of whole numbers of at least 1, or some words."""
+
+    def read(text: str) -> str | int:
+        if text in words:
+            return text
+        if not text.isdecimal() or int(text) < 1:
+            allowed = " nor ".join(repr(word) for word in words)
+            raise click.BadParameter(
+                f"{text!r} is neither {allowed} nor a whole number of at least 1"
+            )
+        return int(text)
+
+    return read
 
 
 def pixels_or_percent(text: str) -> float:
@@ -91,33 +98,40 @@ _SETTINGS = [
             help="Piecewise flat embedding (PFE) or one of its rivals: "
                  + ", ".join(TITLES[m] for m in METHODS if m != "pfe") + ".  [default: pfe]"),
     _option("downsample", "--downsample", type=click.FloatRange(min=1), metavar="FACTOR",
-            help="Shrink each side by this before the solve.  [paper: 4]"),
+            help="Shrink each side by this before the solve.  [default: 1, paper: 4]"),
     _option("downsample", "--max-size", type=click.IntRange(min=1), metavar="PIXELS",
-            help="Shrink further where the longer side would exceed this."),
+            help="Shrink further where the longer side would exceed this."
+                 "  [default: 120, paper: no limit]"),
     _option("graph", "--neighbours", type=radius_or_neighbours, metavar="4|8|RADIUS",
-            help="Pixels that are joined: 4 or 8, or all within a radius such as 2.5.  [paper: 4]"),
+            help="Pixels that are joined: 4 or 8, or all within a radius such as 2.5."
+                 "  [default: 4]"),
     _option("graph", "--features", type=click.Choice(["rgb", "lab"]),
-            help="Colour space of the edge weights.  [paper: rgb]"),
-    _option("graph", "--sigma", type=rms_or_number, metavar="rms|NUMBER",
-            help="Width of the edge weights; rms takes it from the image.  [paper: rms]"),
-    _option("init", "-d", "--dims", "n_dims", type=number_or_auto, metavar="D|auto",
-            help="Dimension of the embedding; auto chooses it as 'sweep' does.  [paper: 15]"),
+            help="Colour space of the edge weights.  [default: lab, paper: rgb]"),
+    _option("graph", "--sigma", type=rms_or_number, metavar="[X]rms|NUMBER",
+            help="Width of the edge weights; rms takes it from the image, 0.8rms that many times "
+                 "as much.  [default: 0.8rms, paper: rms]"),
+    _option("init", "--texture", type=click.FloatRange(min=0), metavar="WEIGHT",
+            help="Weight of the local contrast beside CIELAB colours in the mixture; 0 is a "
+                 "mixture of RGB colours alone.  [default: 2.5, paper: 0]"),
+    _option("init", "-d", "--dims", "n_dims", type=number_or("auto"), metavar="D|auto",
+            help="Dimension of the embedding; auto chooses it as 'sweep' does."
+                 "  [default: 8, paper: 15]"),
     _option("init", "--assignment", type=click.Choice(["hard", "soft"]),
-            help="Start from the likeliest mixture component or from all.  [paper: hard]"),
+            help="Start from the likeliest mixture component or from all.  [default: hard]"),
     _option("embed", "--lam", type=float, metavar="NUMBER",
-            help="Weight of the split in split Bregman.  [paper: 10000]"),
+            help="Weight of the split in split Bregman.  [default: 10000]"),
     _option("embed", "--r", type=float, metavar="NUMBER",
-            help="Weight of the fidelity in Stage I.  [paper: 100]"),
+            help="Weight of the fidelity in Stage I.  [default: 100]"),
     _option("embed", "--r-relaxed", type=float, metavar="NUMBER",
-            help="Weight of the fidelity in Stage II.  [paper: 10]"),
+            help="Weight of the fidelity in Stage II.  [default: 1.5, paper: 10]"),
     _option("embed", "--soc-iterations", type=int, metavar="N",
-            help="Cap of the outer loop of Stage I.  [paper: 10]"),
+            help="Cap of the outer loop of Stage I.  [default: 1, paper: 10]"),
     _option("embed", "--split-iterations", type=int, metavar="N",
-            help="Cap of the inner loop of Stage I.  [paper: 5]"),
+            help="Cap of the inner loop of Stage I.  [default: 5]"),
     _option("embed", "--relaxed-iterations", type=int, metavar="N",
-            help="Cap of Stage II.  [paper: 100]"),
+            help="Cap of Stage II.  [default: 30, paper: 100]"),
     _option("embed", "--tol", type=float, metavar="NUMBER",
-            help="Stop a loop at this relative change.  [paper: 2.2e-16]"),
+            help="Stop a loop at this relative change.  [default: 2.2e-16]"),
     _option("embed", "--linear-solver", type=click.Choice(["pcg", "direct"]),
             help="Compiled conjugate gradient, or the exact reference.  [default: pcg]"),
     _option("embed", "--pcg-rtol", type=float, metavar="NUMBER",
@@ -127,13 +141,23 @@ _SETTINGS = [
     _option("embed", "--threads", type=click.IntRange(min=1), metavar="N",
             help="Threads of the solver; never changes the result."
                  "  [default: all, or 1 with --jobs]"),
-    _option("cluster", "-k", "--segments", "n_segments", type=number_or_auto, metavar="K|auto",
-            help="Number of k-means clusters; auto chooses it as 'sweep' does.  [default: D]"),
+    _option("cluster", "-k", "--segments", "n_segments", type=number_or("auto", "dims"),
+            metavar="K|auto|dims",
+            help="Cut by k-means into so many clusters; auto chooses their number as 'sweep' "
+                 "does, dims takes D.  [default: the hierarchy is cut instead, paper: dims]"),
+    _option("merge", "--regions", "n_regions", type=click.IntRange(min=1), metavar="N",
+            help="Cut the hierarchy of regions where it has so many."),
+    _option("merge", "--level", "level", type=click.FloatRange(0, 1), metavar="T",
+            help="Cut the hierarchy at this level: 0 keeps its finest regions, 1 merges all."
+                 "  [default: 0.5]"),
+    _option("cluster merge", "--refine/--no-refine", "refine", default=None,
+            help="Draw boundaries along the edges of the image at full size, or leave the steps "
+                 "of the solve.  [default: refine, paper: no-refine]"),
     _option("clean", "--min-region", type=pixels_or_percent, metavar="PIXELS|PERCENT%",
-            help="Split the clusters into connected regions and let those that are smaller, such "
+            help="Split the labels into connected regions and let those that are smaller, such "
                  "as 200 or 0.5%, join the touching region of most similar colour."
-                 "  [default: keep the clusters as they are]"),
-    _option("init cluster", "--seed", type=click.IntRange(0, 2**32 - 1), metavar="N",
+                 "  [default: absorb none]"),
+    _option("init cluster merge", "--seed", type=click.IntRange(0, 2**32 - 1), metavar="N",
             help="Seed of the mixture and of k-means.  [default: 0]"),
 ]  # fmt: skip
 
@@ -151,7 +175,7 @@ def settings_options(*stages: str, without: tuple[str, ...] = ()) -> Callable[[F
         )(command)  # fmt: skip
         return click.option(
             "--preset", metavar="NAME",
-            help="Settings to start from; options change them.  [default: paper]",
+            help="Settings to start from: default or paper; options change them.",
         )(command)  # fmt: skip
 
     return add
@@ -165,10 +189,20 @@ def make_settings(preset: str | None, config: Path | None, **changes: Any) -> Se
     if preset and config:
         raise click.UsageError("give --preset or --config, not both")
     try:
-        base = _read_config(config) if config else Settings.preset(preset or "paper")
+        base = _read_config(config) if config else Settings.preset(preset or "default")
         return base.changed(**{name: v for name, v in changes.items() if v is not None})
     except InvalidInputError as error:
         raise click.UsageError(str(error)) from error
+
+
+def with_stored_seed(settings: Settings, stage_file: Path, options: dict[str, Any]) -> Settings:
+    """Take the seed of the stages before, as in one run of all stages, unless one is given."""
+    from pfeseg.files import read_stage
+
+    if options["seed"] is not None or options["config"] is not None:
+        return settings
+    stored = read_stage(stage_file, "embedding")[0]["settings"]
+    return settings.changed(seed=stored.get("seed", settings.seed))
 
 
 def _read_config(path: Path) -> Settings:

@@ -67,6 +67,12 @@ def kinds_of_results(text: str) -> tuple[str, ...]:
     help=f"What to write: {', '.join(SAVEABLE)}.",
 )
 @click.option(
+    "--hierarchy",
+    is_flag=True,
+    help="Write the hierarchy of regions too: STEM_ucm.mat, an ultrametric contour map as the "
+    "BSDS benchmark reads it, and STEM_ucm.png, a picture of it.",
+)
+@click.option(
     "--labels-format",
     type=click.Choice(["png", "tif", "npy"]),
     default="png",
@@ -96,6 +102,7 @@ def segment(
     output: Path | None,
     template: str,
     save: tuple[str, ...],
+    hierarchy: bool,
     labels_format: str,
     overwrite: bool,
     skip_existing: bool,
@@ -120,6 +127,8 @@ def segment(
 
     \b
     Examples:
+      pfeseg segment photo.jpg
+      pfeseg segment photo.jpg --regions 6 --hierarchy
       pfeseg segment photo.jpg -d 15 -k 8
       pfeseg segment photos/ -r -o results --jobs 4 --skip-existing
       pfeseg segment photo.jpg --config photo.json -o again
@@ -131,6 +140,10 @@ def segment(
     if overwrite and skip_existing:
         raise click.UsageError("give --overwrite or --skip-existing, not both")
     settings = make_settings(**options)
+    if hierarchy:
+        save = tuple(dict.fromkeys((*save, "ucm", "contours")))
+    if {"ucm", "contours"} & set(save) and settings.method != "pfe":
+        raise click.UsageError(f"a hierarchy needs the method pfe, not {settings.method}")
     if quiet and verbose:
         raise click.UsageError("give -q or -v, not both")
     if files_from == "-" and "-" in inputs:

@@ -20,6 +20,7 @@ from pfeseg.cli.options import (
     settings_options,
 )
 from pfeseg.cli.progress import count_bar
+from pfeseg.methods import CUTS
 
 if TYPE_CHECKING:
     from pfeseg.metrics import Scores
@@ -51,7 +52,7 @@ SCORES = ("covering", "pri", "vi")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
 @click.option("-q", "--quiet", is_flag=True, help="Print the table only, without progress.")
 @reading_options
-@settings_options(without=("n_dims", "n_segments"))
+@settings_options(without=("n_dims", *CUTS))
 def sweep(
     image: Path,
     dims: tuple[int, ...],

@@ -23,7 +23,9 @@
 #include <utility>
 #include <vector>
 
+#include "contrast.hpp"
 #include "incomplete_cholesky.hpp"
+#include "region_merging.hpp"
 #include "split_bregman.hpp"
 
 namespace nb = nanobind;
@@ -372,6 +374,70 @@ incomplete_cholesky(Vector<int32_t> indptr, Vector<int32_t> indices, Vector<doub
             to_numpy<double, 1>(std::move(u.diagonal), {size})};
 }
 
+// Contrast across the edges of each pixel with its right and with its lower neighbour.
+std::tuple<Result<float, 2>, Result<float, 2>> oriented_contrast(
+    nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu> image, int reach,
+    bool chi_square) {
+    const size_t height = image.shape(0), width = image.shape(1);
+    if (!height || !width || reach < 1 || reach % 2 == 0)
+        throw std::invalid_argument("an image that is not empty and an odd reach are needed");
+    std::vector<float> right(height * (width - 1)), down((height - 1) * width);
+    const Distance kind = chi_square ? Distance::chi_square : Distance::euclidean;
+    const auto channels = static_cast<int>(image.shape(2));
+    {
+        nb::gil_scoped_release release;
+        edge_contrast(image.data(), height, width, channels, reach, kind, true, right.data());
+        edge_contrast(image.data(), height, width, channels, reach, kind, false, down.data());
+    }
+    return {to_numpy<float, 2>(std::move(right), {height, width - 1}),
+            to_numpy<float, 2>(std::move(down), {height - 1, width})};
+}
+
+template <class T>
+std::vector<T> copied(const T *values, size_t size) {
+    return std::vector<T>(values, values + size);
+}
+
+// Each merge as (kept, absorbed), and its height.
+std::tuple<Result<int32_t, 2>, Result<double, 1>> merge_regions(
+    Vector<double> areas, Matrix<double> sums, Vector<int32_t> group_ends,
+    Vector<int32_t> group_is_histogram, Vector<double> group_weights, Matrix<int32_t> pairs,
+    Vector<double> lengths, Vector<double> contrasts, double area_exponent) {
+    const size_t n = areas.size(), m = lengths.size();
+    if (sums.shape(0) != n || pairs.shape(0) != m || pairs.shape(1) != 2 || contrasts.size() != m)
+        throw std::invalid_argument("the arrays of regions and edges do not fit together");
+    for (size_t k = 0; k < 2 * m; ++k)
+        if (pairs.data()[k] < 0 || static_cast<size_t>(pairs.data()[k]) >= n)
+            throw std::invalid_argument("an edge names a region that does not exist");
+    std::vector<Group> groups;
+    int32_t first = 0;
+    for (size_t k = 0; k < group_ends.size(); ++k) {
+        const int32_t last = group_ends.data()[k];
+        if (last < first || static_cast<size_t>(last) > sums.shape(1))
+            throw std::invalid_argument("a group of columns does not exist");
+        groups.push_back({first, last, group_is_histogram.data()[k] != 0, group_weights.data()[k]});
+        first = last;
+    }
+    std::vector<Merge> merges;
+    {
+        nb::gil_scoped_release release;
+        RegionMerging merging(copied(areas.data(), n), copied(sums.data(), sums.size()),
+                              std::move(groups), copied(pairs.data(), 2 * m),
+                              copied(lengths.data(), m), copied(contrasts.data(), m),
+                              area_exponent);
+        merges = merging.run();
+    }
+    std::vector<int32_t> regions;
+    std::vector<double> heights;
+    for (const Merge &merge : merges) {
+        regions.insert(regions.end(), {merge.kept, merge.absorbed});
+        heights.push_back(merge.height);
+    }
+    const size_t count = heights.size();
+    return {to_numpy<int32_t, 2>(std::move(regions), {count, 2}),
+            to_numpy<double, 1>(std::move(heights), {count})};
+}
+
 template <class T>
 void bind_loop(nb::module_ &m, const char *name) {
     nb::class_<SplitBregman<T>>(m, name)
@@ -387,6 +453,8 @@ void bind_loop(nb::module_ &m, const char *name) {
 NB_MODULE(_kernels, m) {
     m.def("incomplete_cholesky", &incomplete_cholesky);
     m.def("best_variant", &best_variant);
+    m.def("oriented_contrast", &oriented_contrast);
+    m.def("merge_regions", &merge_regions);
     bind_loop<float>(m, "SplitBregmanSingle");
     bind_loop<double>(m, "SplitBregmanDouble");
 }

@@ -1,0 +1,131 @@
+"""What the pixels of an image look like: colours, and classes of colour and of texture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pfeseg.image import area_average, as_lab, downsample, interpolate, small_size
+from pfeseg.kmeans import assign, kmeans
+from pfeseg.texture import filter_responses, local_contrast
+
+FloatArray = NDArray[np.float64]
+Classes = NDArray[np.int32]
+
+FINENESS = 2
+"""Appearance is described at this many times the resolution of the embedding."""
+
+DETAIL = 4
+"""Texture is looked at from this many times the resolution of the embedding."""
+
+WORKING_SIDE = 120
+"""Longer side of the embedding for which the scales of the cues are made.
+
+Where the image itself has less detail than belongs to that, it is enlarged.
+"""
+
+WORTHWHILE = 1.5
+"""The image is not shrunk at all by less than this."""
+
+N_MATERIALS = 24
+"""Classes of colour together with local contrast."""
+
+N_TEXTONS = 32
+"""Classes of filter responses."""
+
+CONTRAST_WEIGHT = 2.0
+"""Of the local contrast beside the colour in the classes of materials."""
+
+MAX_FIT_PIXELS = 8_000
+"""The classes are fitted to a random sample of this size where there are more pixels."""
+
+
+@dataclass(frozen=True, eq=False)
+class Appearance:
+    """Description of an image of h w pixels.
+
+    Attributes
+    ----------
+    lab : (h, w, 3) array
+        CIELAB.
+    materials, textons : (h, w) int32 array
+        Class of each pixel, below `N_MATERIALS` and `N_TEXTONS`.
+    """
+
+    lab: FloatArray
+    materials: Classes
+    textons: Classes
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Height and width."""
+        return self.materials.shape[0], self.materials.shape[1]
+
+
+def detailed_lab(image: FloatArray, small_shape: tuple[int, ...]) -> FloatArray:
+    """Return the colours of an image at the resolution from which texture is taken.
+
+    Parameters
+    ----------
+    image : (H, W, 3) array
+        RGB in [0, 1].
+    small_shape : tuple
+        Of the image that is embedded, (h, w, ...).
+    """
+    factor = max(image.shape[:2]) / _side(DETAIL, small_shape, image.shape)
+    if factor >= WORTHWHILE:
+        return as_lab(downsample(image, factor))
+    lab = as_lab(image)
+    return interpolate(lab, small_size(lab.shape, factor)) if factor < 1 else lab
+
+
+def describe(
+    detailed: FloatArray,
+    small_shape: tuple[int, ...],
+    full_shape: tuple[int, ...],
+    seed: int = 0,
+) -> Appearance:
+    """Describe an image at `FINENESS` times the resolution of its embedding.
+
+    Parameters
+    ----------
+    detailed : (h', w', 3) array
+        From `detailed_lab`.
+    small_shape, full_shape : tuple
+        Of the image that is embedded, and of the image itself.
+    seed : int
+    """
+    from threadpoolctl import threadpool_limits
+
+    factor = max(full_shape[:2]) / _side(FINENESS, small_shape, full_shape)
+    shape = small_size(full_shape, factor if factor >= WORTHWHILE or factor < 1 else 1)
+    lightness = detailed[..., 0]
+    lab = area_average(detailed, shape)
+    contrast = area_average(local_contrast(lightness), shape)
+    rng = np.random.default_rng(seed)
+    with threadpool_limits(1):  # more threads may change the bytes
+        colour_and_contrast = np.concatenate([lab, CONTRAST_WEIGHT * contrast], axis=2)
+        materials = _classes(colour_and_contrast, N_MATERIALS, rng)
+        textons = _classes(filter_responses(lightness, shape), N_TEXTONS, rng)
+    return Appearance(lab, materials, textons)
+
+
+def _side(multiple: int, small_shape: tuple[int, ...], full_shape: tuple[int, ...]) -> int:
+    """Return the longer side of an image at a multiple of the embedding's resolution."""
+    side = min(multiple * max(small_shape[:2]), max(full_shape[:2]))
+    return max(side, multiple * WORKING_SIDE)
+
+
+def _classes(
+    features: NDArray[np.floating[Any]], n_classes: int, rng: np.random.Generator
+) -> Classes:
+    """Cluster pixels by k-means, (h, w)."""
+    rows = features.reshape(-1, features.shape[2]).astype(np.float32)
+    sample = rows
+    if len(rows) > MAX_FIT_PIXELS:
+        sample = rows[np.sort(rng.choice(len(rows), MAX_FIT_PIXELS, replace=False))]
+    _, centres = kmeans(sample, min(n_classes, len(sample)), rng, n_starts=1)
+    return assign(rows, centres)[0].reshape(features.shape[:2])

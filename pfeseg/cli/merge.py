@@ -1,0 +1,61 @@
+"""``pfeseg merge``: labels from the hierarchy of regions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pfeseg.cli.options import (
+    check_output,
+    make_settings,
+    output_file_options,
+    reading_options,
+    settings_options,
+    with_stored_seed,
+)
+
+
+@click.command()
+@click.argument("embedding_file", metavar="EMBEDDING.npz", type=click.Path(path_type=Path))
+@click.argument("image", type=click.Path(path_type=Path))
+@output_file_options
+@click.option(
+    "--hierarchy",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.mat",
+    help="Write the whole hierarchy too, as an ultrametric contour map.",
+)
+@reading_options
+@settings_options("merge")
+def merge(
+    embedding_file: Path,
+    image: Path,
+    output: Path,
+    overwrite: bool,
+    hierarchy: Path | None,
+    page: int,
+    allow_huge: bool,
+    **options: Any,
+) -> None:  # fmt: skip
+    """Merge the regions of IMAGE into a hierarchy and cut it: .png, .tif or .npy.
+
+    EMBEDDING.npz is made by 'embed' from the same photograph.
+    """
+    settings = make_settings(**options)
+    inputs = (embedding_file, image)
+    check_output(output, overwrite, (".png", ".tif", ".npy"), *inputs)
+    if hierarchy:
+        check_output(hierarchy, overwrite, (".mat",), *inputs)
+    from pfeseg.bsds_files import write_contour_map
+    from pfeseg.reading import read_image
+    from pfeseg.stages import merge_stage
+
+    settings = with_stored_seed(settings, embedding_file, options)
+    picture = read_image(image, page=page, allow_huge=allow_huge)
+    labels, tree = merge_stage(embedding_file, picture, output, settings)
+    click.echo(f"{output}: label map of {labels.max() + 1} regions", err=True)
+    if hierarchy:
+        write_contour_map(hierarchy, tree.contour_map())
+        click.echo(f"{hierarchy}: contour map of {len(tree.merges) + 1} regions", err=True)

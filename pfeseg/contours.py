@@ -1,0 +1,103 @@
+"""How strongly an image changes across each pixel edge, in colour and texture, at several scales.
+
+At each scale the two sides of an edge are compared in the direction, among three, in which they
+differ most. A side is a Gaussian window; colours are compared by their means, classes of material
+and texture by the chi-square distance of their histograms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pfeseg import _kernels
+from pfeseg.appearance import N_MATERIALS, N_TEXTONS, Appearance
+
+EdgeMaps = tuple[NDArray[np.float32], NDArray[np.float32]]
+"""One value for each pixel and its right neighbour, (h, w - 1), and its lower one, (h - 1, w)."""
+
+WINDOW = 0.3
+"""Width of a side's Gaussian window, in units of the distance between the two sides."""
+
+
+@dataclass(frozen=True)
+class Cue:
+    """One comparison of the two sides of an edge.
+
+    Attributes
+    ----------
+    what : str
+        What is compared.
+    reach : int
+        Distance of the two sides in pixels, an odd number.
+    weight : float
+        In the strength of contours.
+    ridge_weight : float
+        In the ridges between basins, where cues count by their root mean square.
+    """
+
+    what: Literal["lightness", "colour", "materials", "textons"]
+    reach: int
+    weight: float
+    ridge_weight: float = 0.0
+
+
+CUES = (
+    Cue("lightness", 5, 0.05, ridge_weight=0.7),
+    Cue("lightness", 11, 0.079),
+    Cue("colour", 5, 0.019, ridge_weight=0.7),
+    Cue("colour", 11, 0.049),
+    Cue("materials", 5, 0.31, ridge_weight=0.5),
+    Cue("materials", 11, 0.49, ridge_weight=0.25),
+    Cue("materials", 21, 0.19),
+    Cue("textons", 11, 1.88),
+    Cue("textons", 21, 2.22),
+)
+"""Weights chosen on the training images of BSDS500, see benchmarks/quality.md."""
+
+Contrasts = list[tuple[Cue, EdgeMaps]]
+
+
+def contour_strength(found: Contrasts) -> EdgeMaps:
+    """Sum the cues by their weights: how likely people are to draw a boundary there."""
+    return _sum([(cue.weight, maps) for cue, maps in found])
+
+
+def ridges(found: Contrasts) -> EdgeMaps:
+    """Sum the fine cues by their ridge weights: where exactly a boundary would run."""
+    terms = []
+    for cue, maps in found:
+        power = sum(float(np.square(m, dtype=np.float64).sum()) for m in maps)
+        if cue.ridge_weight and power:
+            rms = np.sqrt(power / sum(m.size for m in maps))
+            terms.append((cue.ridge_weight / rms, maps))
+    flat = [(0.0, found[0][1])]  # an image of one colour has no ridges at all
+    return _sum(terms or flat)
+
+
+def contrasts(appearance: Appearance) -> Contrasts:
+    """Compute every cue on its own."""
+    from scipy.ndimage import gaussian_filter
+
+    channels = {
+        "lightness": appearance.lab[..., :1].astype(np.float32),
+        "colour": appearance.lab[..., 1:].astype(np.float32),
+        "materials": np.eye(N_MATERIALS, dtype=np.float32)[appearance.materials],
+        "textons": np.eye(N_TEXTONS, dtype=np.float32)[appearance.textons],
+    }
+    found = []
+    for cue in CUES:
+        width = WINDOW * cue.reach
+        sides = gaussian_filter(channels[cue.what], (width, width, 0), truncate=3)
+        histogram = cue.what in ("materials", "textons")
+        found.append((cue, _kernels.oriented_contrast(sides, cue.reach, histogram)))
+    return found
+
+
+def _sum(terms: list[tuple[float, EdgeMaps]]) -> EdgeMaps:
+    right = sum(np.float32(weight) * maps[0] for weight, maps in terms)
+    down = sum(np.float32(weight) * maps[1] for weight, maps in terms)
+    return np.asarray(right), np.asarray(down)

@@ -1,0 +1,300 @@
+from __future__ import annotations
+
+import itertools
+
+import imageio.v3 as iio
+import numpy as np
+import pytest
+from scipy.io import loadmat
+from test_cli import run
+
+from pfeseg import InvalidInputError, Settings, score, segment
+from pfeseg import _kernels as kernels
+from pfeseg.appearance import describe, detailed_lab
+from pfeseg.bsds_files import UCM_THRESHOLDS, cut_contour_map, read_segmentations
+from pfeseg.contours import CUES, contrasts
+from pfeseg.files import read_labels
+from pfeseg.hierarchy import (
+    AREA_EXPONENT,
+    REGION_WEIGHTS,
+    Hierarchy,
+    RegionGraph,
+    merge_basins,
+)
+from pfeseg.image import downsample
+from pfeseg.labels import consecutive
+from pfeseg.regions import split_regions
+
+
+@pytest.fixture(scope="module")
+def tree(chelsea) -> Hierarchy:
+    return segment(chelsea).hierarchy
+
+
+def same_partition(a, b) -> bool:
+    return bool((consecutive(a) == consecutive(b)).all())
+
+
+def edge_contrast_by_hand(image, reach, chi_square):
+    """Compare the two sides of every edge as `contours` describes it, one edge at a time."""
+    height, width, _ = image.shape
+
+    def pixel(y, x):
+        return image[min(max(y, 0), height - 1), min(max(x, 0), width - 1)]
+
+    def distance(p, q):
+        if chi_square:
+            return 0.5 * ((p - q) ** 2 / (p + q + 1e-6)).sum()
+        return np.sqrt(((p - q) ** 2).sum())
+
+    diagonal = reach / 2 / np.sqrt(2)
+    along, across = int(np.ceil(diagonal)), int(np.floor(diagonal + 0.5))
+    steps = [((reach + 1) // 2, 0), (along, across), (along, -across)]
+    right = [
+        [
+            max(distance(pixel(y - b, x - a + 1), pixel(y + b, x + a)) for a, b in steps)
+            for x in range(width - 1)
+        ]
+        for y in range(height)
+    ]
+    down = [
+        [
+            max(distance(pixel(y - a + 1, x - b), pixel(y + a, x + b)) for a, b in steps)
+            for x in range(width)
+        ]
+        for y in range(height - 1)
+    ]
+    return np.array(right), np.array(down)
+
+
+@pytest.mark.parametrize("chi_square", [False, True])
+@pytest.mark.parametrize("reach", [1, 3, 5, 11])
+def test_contrast_equals_that_of_plain_loops(reach, chi_square):
+    image = np.random.default_rng(reach).random((9, 13, 11), dtype=np.float32)
+    for fast, exact in zip(
+        kernels.oriented_contrast(image, reach, chi_square),
+        edge_contrast_by_hand(image.astype(float), reach, chi_square),
+        strict=True,
+    ):
+        np.testing.assert_allclose(fast, exact, rtol=2e-5)
+
+
+def test_contrast_refuses_an_even_reach():
+    with pytest.raises(ValueError, match="odd reach"):
+        kernels.oriented_contrast(np.zeros((3, 3, 1), np.float32), 2, False)
+
+
+def random_regions(rng, n=30) -> tuple[np.ndarray, RegionGraph]:
+    """Make n Voronoi cells with random contents."""
+    y, x = np.indices((40, 50))
+    centres = rng.random((n, 2)) * [40, 50]
+    base = ((y[..., None] - centres[:, 0]) ** 2 + (x[..., None] - centres[:, 1]) ** 2).argmin(2)
+    base = split_regions(base.astype(np.int32))
+    n = int(base.max()) + 1
+    touching = {
+        tuple(sorted(pair))
+        for a, b in ((base[:, 1:], base[:, :-1]), (base[1:], base[:-1]))
+        for pair in zip(a[a != b].tolist(), b[a != b].tolist(), strict=True)
+    }
+    pairs = np.array(sorted(touching), np.int32)
+    groups = {"lightness": 1, "colour": 2, "materials": 4, "textons": 3, "embedding": 2}
+    areas = np.bincount(base.ravel()).astype(float)
+    lengths = rng.integers(1, 20, len(pairs)).astype(float)
+    graph = RegionGraph(
+        areas, rng.random((n, 12)) * areas[:, None], groups, pairs, lengths,
+        rng.random(len(pairs)) * lengths,
+    )  # fmt: skip
+    return base, graph
+
+
+def merge_by_hand(graph: RegionGraph) -> tuple[list[frozenset], list[float]]:
+    """Merge sets of regions greedily, computing every cost anew from the regions themselves."""
+    parts = [frozenset([k]) for k in range(len(graph.areas))]
+
+    def cost(p, q):
+        between = [
+            e for e, (a, b) in enumerate(graph.pairs) if (a in p and b in q) or (a in q and b in p)
+        ]
+        if not between:
+            return np.inf
+        total = graph.contrasts[between].sum() / graph.lengths[between].sum()
+        areas = [graph.areas[list(part)].sum() for part in (p, q)]
+        means = [graph.sums[list(part)].sum(0) / a for part, a in zip((p, q), areas, strict=True)]
+        first = 0
+        for name, columns in graph.groups.items():
+            x, y = (mean[first : first + columns] for mean in means)
+            first += columns
+            if name in ("materials", "textons"):
+                difference = 0.5 * ((x - y) ** 2 / (x + y)).sum()
+            else:
+                difference = np.sqrt(((x - y) ** 2).sum())
+            total += REGION_WEIGHTS[name] * difference
+        return total * (min(areas) / graph.areas.sum()) ** AREA_EXPONENT
+
+    made, heights = [], [0.0]
+    while len(parts) > 1:
+        p, q = min(itertools.combinations(parts, 2), key=lambda pair: cost(*pair))
+        heights.append(max(heights[-1], cost(p, q)))
+        parts = [part for part in parts if part not in (p, q)] + [p | q]
+        made.append(p | q)
+    return made, heights[1:]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_merging_equals_that_by_hand(seed):
+    base, graph = random_regions(np.random.default_rng(seed), n=14)
+    tree = merge_basins(base, graph)
+    content = {k: frozenset([k]) for k in range(len(graph.areas))}
+    made = []
+    for kept, absorbed in tree.merges.tolist():
+        content[kept] |= content.pop(absorbed)
+        made.append(content[kept])
+    expected, heights = merge_by_hand(graph)
+    assert made == expected
+    costs = 1 / (1 / tree.levels - 1)
+    np.testing.assert_allclose(costs / costs[-1], np.array(heights) / heights[-1], rtol=1e-10)
+
+
+def test_cuts_are_nested_and_connected(tree):
+    labels = [tree.cut(level) for level in (0, 0.2, 0.4, 0.5, 0.7, 1)]
+    counts = [int(found.max()) + 1 for found in labels]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] == len(tree.merges) + 1
+    assert counts[-1] == 1
+    for fine, coarse in itertools.pairwise(labels):
+        owners = {}
+        for a, b in zip(fine.ravel().tolist(), coarse.ravel().tolist(), strict=True):
+            assert owners.setdefault(a, b) == b
+    assert same_partition(labels[3], split_regions(labels[3]))
+
+
+def test_a_cut_has_as_many_regions_as_asked_for(tree):
+    for n in (1, 2, 7, 30):
+        assert len(np.unique(tree.with_regions(n))) == n
+    every = len(tree.merges) + 1
+    assert tree.with_regions(10**6).max() + 1 == every
+    with pytest.raises(InvalidInputError, match="at least 1"):
+        tree.with_regions(0)
+    with pytest.raises(InvalidInputError, match="between 0 and 1"):
+        tree.cut(1.5)
+
+
+def test_the_contour_map_holds_every_level(tree):
+    ucm2 = tree.contour_map()
+    height, width = tree.base.shape
+    assert ucm2.shape == (2 * height + 1, 2 * width + 1)
+    assert (ucm2[1::2, 1::2] == 0).all()
+    for level in UCM_THRESHOLDS[::7]:
+        assert same_partition(cut_contour_map(ucm2, level), tree.cut(level)), level
+
+
+def test_a_base_without_some_regions_keeps_the_contours():
+    base, graph = random_regions(np.random.default_rng(5))
+    tree = merge_basins(base, graph)
+    beside = [int(pair.sum()) - 7 for pair in graph.pairs if 7 in pair][:3]
+    patched = np.where(np.isin(base, beside), 7, base).astype(np.int32)
+    smaller = tree.resized(patched)
+    assert len(smaller.merges) == len(tree.merges) - len(beside)
+    ucm2 = Hierarchy(patched, tree.merges, tree.levels).contour_map()
+    np.testing.assert_array_equal(smaller.contour_map(), ucm2)
+    for level in tree.levels[::4]:
+        cut = smaller.cut(level)
+        assert same_partition(cut, cut_contour_map(ucm2, np.nextafter(np.float32(level), 2)))
+        assert len(np.unique(cut)) == cut.max() + 1
+
+
+def test_flat_colours_are_recovered_at_every_size():
+    colours = np.array([[200, 30, 30], [30, 200, 30], [30, 30, 200], [220, 220, 40]], np.uint8)
+    for side in (8, 16, 40, 130, 700):
+        blocks = np.ones((side, side * 3 // 4), int)
+        truth = np.kron(np.array([[0, 1, 1], [2, 2, 3]]), blocks)
+        result = segment(colours[truth])
+        assert result.n_regions == 4
+        assert score(result.labels, [truth]).covering > 0.999
+
+
+def test_the_generated_scene_is_found_without_any_option(samples):
+    scene, truth = (iio.imread(samples / f"scene{end}.png") for end in ("", "_labels"))
+    result = segment(scene)
+    assert result.n_regions == truth.max() + 1 == 6
+    assert score(result.labels, [truth.astype(int)]).covering > 0.99
+
+
+def test_one_photograph_at_several_sizes_gives_much_the_same_regions(samples):
+    image = iio.imread(samples / "coffee.jpg")
+    large = segment(image).labels
+    for factor in (2, 5):
+        small = segment(downsample(image, factor)).labels
+        rows, columns = (
+            ((np.arange(n) + 0.5) * factor).astype(int).clip(max=m - 1)
+            for n, m in zip(small.shape, large.shape, strict=True)
+        )
+        assert score(small, [large[np.ix_(rows, columns)]]).covering > 0.7
+
+
+def test_the_same_bytes_on_any_number_of_threads(chelsea):
+    trees = [segment(chelsea, Settings().changed(threads=t)).hierarchy for t in (1, 2)]
+    assert trees[0].base.tobytes() == trees[1].base.tobytes()
+    assert trees[0].levels.tobytes() == trees[1].levels.tobytes()
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 40), (40, 1), (3, 7), (60, 50), (500, 40)])
+def test_odd_images(shape):
+    rng = np.random.default_rng(0)
+    for image in (np.zeros(shape), rng.random(shape), rng.random((*shape, 3))):
+        result = segment(image, Settings(n_dims=min(3, image[..., 0].size if image.ndim == 3
+                                                    else image.size)))  # fmt: skip
+        assert result.labels.shape == shape
+        assert len(np.unique(result.labels)) == result.n_regions
+        assert np.isfinite(result.hierarchy.levels).all()
+
+
+def test_cues_have_no_preferred_side(chelsea):
+    """An image upside down has its cues upside down, but for the sampling of the classes."""
+    small = downsample(chelsea, 4)
+    appearance = describe(detailed_lab(small, (20, 30)), (20, 30), small.shape)
+    flipped = type(appearance)(
+        appearance.lab[::-1].copy(), appearance.materials[::-1].copy(),
+        appearance.textons[::-1].copy(),
+    )  # fmt: skip
+    for (cue, (right, down)), (_, (right2, down2)) in zip(
+        contrasts(appearance), contrasts(flipped), strict=True
+    ):
+        np.testing.assert_allclose(right, right2[::-1], atol=1e-4, err_msg=str(cue))
+        np.testing.assert_allclose(down, down2[::-1], atol=1e-4, err_msg=str(cue))
+    assert {cue.reach % 2 for cue in CUES} == {1}
+
+
+def test_command_writes_the_hierarchy(samples, tmp_path):
+    result = run("segment", samples / "chelsea.jpg", "--hierarchy", "--regions", 6, "-o", tmp_path)
+    assert result.exit_code == 0, result.stderr
+    labels = read_labels(tmp_path / "chelsea_labels.png")
+    assert labels.max() + 1 == 6
+    ucm2 = loadmat(tmp_path / "chelsea_ucm.mat")["ucm2"]
+    assert 0 < ucm2.max() < 1
+    levels = read_segmentations(tmp_path / "chelsea_ucm.mat")
+    assert len(levels) == 99
+    cut = run("segment", samples / "chelsea.jpg", "--level", "0.3", "-o", tmp_path / "cut")
+    assert cut.exit_code == 0, cut.stderr
+    assert same_partition(read_labels(tmp_path / "cut" / "chelsea_labels.png"), levels[29])
+    picture = iio.imread(tmp_path / "chelsea_ucm.png")
+    assert picture.shape == labels.shape
+    assert picture.max() == 255
+    assert picture.min() == 0
+    clusters = run("segment", samples / "chelsea.jpg", "-k", 4, "--save", "ucm,labels",
+                   "-o", tmp_path / "k")  # fmt: skip
+    assert clusters.exit_code == 0, clusters.stderr
+    assert read_labels(tmp_path / "k" / "chelsea_labels.png").max() + 1 == 4
+    assert (loadmat(tmp_path / "k" / "chelsea_ucm.mat")["ucm2"] == ucm2).all()
+
+
+def test_command_refuses_two_ways_to_cut_and_a_hierarchy_of_others(samples):
+    for args, words in (
+        (("-k", 3, "--regions", 4), "in one way only"),
+        (("--method", "sc", "--hierarchy"), "needs the method pfe"),
+        (("--method", "sc", "--regions", 3), "needs the hierarchy of the method pfe"),
+        (("--level", 2), "level"),
+    ):
+        result = run("segment", samples / "chelsea.jpg", *args)
+        assert result.exit_code == 2
+        assert words in result.stderr
