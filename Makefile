@@ -3,10 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 SAMPLES := astronaut.jpg chelsea.jpg coffee.jpg rocket.jpg scene.png
 
-.PHONY: help install lint type test bench demo docs sanitize clean
+.PHONY: help install lint type test bench bench-quality demo docs sanitize clean
 
 help: ## List the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-10s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-14s %s\n", $$1, $$2}'
 
 .venv/installed: pyproject.toml pfeseg/CMakeLists.txt $(wildcard pfeseg/cpp/*)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -28,12 +28,16 @@ test: .venv/installed ## Run the tests
 bench: .venv/installed ## Measure speed and memory against named rivals; takes a few minutes
 	$(BIN)/python benchmarks/speed.py
 
+bench-quality: .venv/installed ## Compare segmentations with those of rivals on BSDS500_ROOT; half an hour
+	$(BIN)/python benchmarks/quality.py
+
 demo: .venv/installed ## Segment the sample images into demo/
 	$(BIN)/pfeseg segment $(addprefix sample_images/,$(SAMPLES)) -o demo --overwrite
 	@echo "Pictures to look at:"; ls demo/*_overlay.png
 
-docs: .venv/installed ## Rewrite docs/commands.md from the help pages
+docs: .venv/installed ## Rewrite docs/commands.md from the help pages, and the pictures of the README
 	$(BIN)/python docs/make_commands.py
+	$(BIN)/python docs/make_pictures.py
 
 sanitize: ## Run the kernels' tests under AddressSanitizer and UBSanitizer
 	test -x build/sanitize/bin/python || $(PYTHON) -m venv build/sanitize

@@ -32,7 +32,7 @@ import imageio.v3 as iio, numpy as np
 from pfeseg import Settings, segment
 image = np.tile(iio.imread(sys.argv[1])[:400, :500], (3, 2, 1))[:1000]
 assert image.shape[:2] == (1000, 1000)
-segment(image, Settings(n_dims=15, downsample=1))
+segment(image, Settings.preset("paper", downsample=1))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9)
 """
 

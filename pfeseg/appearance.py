@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pfeseg.image import area_average, as_lab, downsample, interpolate, small_size
 from pfeseg.kmeans import assign, kmeans
-from pfeseg.texture import filter_responses, local_contrast
+from pfeseg.texture import filter_responses
 
 FloatArray = NDArray[np.float64]
 Classes = NDArray[np.int32]
@@ -39,8 +39,11 @@ N_TEXTONS = 32
 CONTRAST_WEIGHT = 2.0
 """Of the local contrast beside the colour in the classes of materials."""
 
-MAX_FIT_PIXELS = 8_000
+MAX_FIT_PIXELS = 4_000
 """The classes are fitted to a random sample of this size where there are more pixels."""
+
+FIT_ITERATIONS = 20
+"""Iterations of k-means; classes need not be the best to describe an image."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +87,7 @@ def detailed_lab(image: FloatArray, small_shape: tuple[int, ...]) -> FloatArray:
 
 def describe(
     detailed: FloatArray,
+    contrast: FloatArray,
     small_shape: tuple[int, ...],
     full_shape: tuple[int, ...],
     seed: int = 0,
@@ -94,6 +98,8 @@ def describe(
     ----------
     detailed : (h', w', 3) array
         From `detailed_lab`.
+    contrast : (h', w', 2) array
+        The `local_contrast` of its lightness.
     small_shape, full_shape : tuple
         Of the image that is embedded, and of the image itself.
     seed : int
@@ -104,7 +110,7 @@ def describe(
     shape = small_size(full_shape, factor if factor >= WORTHWHILE or factor < 1 else 1)
     lightness = detailed[..., 0]
     lab = area_average(detailed, shape)
-    contrast = area_average(local_contrast(lightness), shape)
+    contrast = area_average(contrast, shape)
     rng = np.random.default_rng(seed)
     with threadpool_limits(1):  # more threads may change the bytes
         colour_and_contrast = np.concatenate([lab, CONTRAST_WEIGHT * contrast], axis=2)
@@ -127,5 +133,5 @@ def _classes(
     sample = rows
     if len(rows) > MAX_FIT_PIXELS:
         sample = rows[np.sort(rng.choice(len(rows), MAX_FIT_PIXELS, replace=False))]
-    _, centres = kmeans(sample, min(n_classes, len(sample)), rng, n_starts=1)
+    _, centres = kmeans(sample, min(n_classes, len(sample)), rng, 1, FIT_ITERATIONS)
     return assign(rows, centres)[0].reshape(features.shape[:2])

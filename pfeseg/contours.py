@@ -7,6 +7,7 @@ and texture by the chi-square distance of their histograms.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
 
@@ -78,8 +79,8 @@ def ridges(found: Contrasts) -> EdgeMaps:
     return _sum(terms or flat)
 
 
-def contrasts(appearance: Appearance) -> Contrasts:
-    """Compute every cue on its own."""
+def contrasts(appearance: Appearance, threads: int = 1) -> Contrasts:
+    """Compute every cue on its own; the number of threads never changes the result."""
     from scipy.ndimage import gaussian_filter
 
     channels = {
@@ -88,13 +89,14 @@ def contrasts(appearance: Appearance) -> Contrasts:
         "materials": np.eye(N_MATERIALS, dtype=np.float32)[appearance.materials],
         "textons": np.eye(N_TEXTONS, dtype=np.float32)[appearance.textons],
     }
-    found = []
-    for cue in CUES:
+
+    def compare_sides(cue: Cue) -> EdgeMaps:
         width = WINDOW * cue.reach
         sides = gaussian_filter(channels[cue.what], (width, width, 0), truncate=3)
-        histogram = cue.what in ("materials", "textons")
-        found.append((cue, _kernels.oriented_contrast(sides, cue.reach, histogram)))
-    return found
+        return _kernels.oriented_contrast(sides, cue.reach, cue.what in ("materials", "textons"))
+
+    with ThreadPoolExecutor(threads) as pool:  # both steps run without the interpreter's lock
+        return list(zip(CUES, pool.map(compare_sides, CUES), strict=True))
 
 
 def _sum(terms: list[tuple[float, EdgeMaps]]) -> EdgeMaps:

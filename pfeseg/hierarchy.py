@@ -188,7 +188,9 @@ class Hierarchy:
         return np.asarray(self.levels[last])[inverse]
 
 
-def build_hierarchy(appearance: Appearance, Y: NDArray[np.floating[Any]]) -> Hierarchy:
+def build_hierarchy(
+    appearance: Appearance, Y: NDArray[np.floating[Any]], threads: int = 1
+) -> Hierarchy:
     """Merge the basins of an image.
 
     Parameters
@@ -197,13 +199,15 @@ def build_hierarchy(appearance: Appearance, Y: NDArray[np.floating[Any]]) -> Hie
         Of h w pixels.
     Y : (h', w', d) array
         Embedding at its own, lower resolution, scaled as by `unit_rows`.
+    threads : int
+        Never changes the result.
 
     Returns
     -------
     Hierarchy
         Of shape (h, w).
     """
-    found = contrasts(appearance)
+    found = contrasts(appearance, threads)
     base = basins(ridges(found))
     graph = region_graph(base, appearance, contour_strength(found), Y)
     return merge_basins(base, graph)

@@ -17,6 +17,9 @@ Assignment = Literal["hard", "soft"]
 MAX_FIT_PIXELS = 20_000
 """The mixture is fitted to a random sample of this size where an image has more pixels."""
 
+MAX_TEXTURE_FIT_PIXELS = 4_000
+"""The same for a mixture of colours and texture, which a few pixels show as well."""
+
 _CHUNK_PIXELS = 1 << 16
 
 
@@ -60,7 +63,8 @@ def gmm_initial_embedding(
         raise InvalidInputError(f'assignment must be "hard" or "soft", got {assignment!r}')
     Y0 = np.zeros((len(colours), n_dims), dtype=np.float32)
     with threadpool_limits(1):  # more threads may change the bytes
-        mixture = _fit(colours, n_dims, seed)
+        most = MAX_FIT_PIXELS if texture is None else MAX_TEXTURE_FIT_PIXELS
+        mixture = _fit(colours, n_dims, seed, most)
         for begin in range(0, len(colours), _CHUNK_PIXELS):
             rows = slice(begin, begin + _CHUNK_PIXELS)
             posterior = mixture.posterior(colours[rows])
@@ -83,10 +87,10 @@ def _features(image: ArrayLike, texture: NDArray[np.floating[Any]] | None) -> Fl
     return np.ascontiguousarray(features.reshape(-1, features.shape[2]))
 
 
-def _fit(colours: FloatArray, n_components: int, seed: int) -> Mixture:
+def _fit(colours: FloatArray, n_components: int, seed: int, most: int) -> Mixture:
     rng = np.random.default_rng(seed)
-    if len(colours) > MAX_FIT_PIXELS:
-        sample = rng.choice(len(colours), MAX_FIT_PIXELS, replace=False)
+    if len(colours) > most:
+        sample = rng.choice(len(colours), most, replace=False)
         colours = colours[np.sort(sample)]
     n_colours = len(np.unique(colours.view(",".join(["f8"] * colours.shape[1]))))
     return fit_mixture(colours, min(n_components, n_colours), rng)

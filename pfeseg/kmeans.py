@@ -22,7 +22,11 @@ _CHUNK_ROWS = 1 << 16
 
 
 def kmeans(
-    rows: FloatArray, n_clusters: int, rng: np.random.Generator, n_starts: int
+    rows: FloatArray,
+    n_clusters: int,
+    rng: np.random.Generator,
+    n_starts: int,
+    max_iterations: int = MAX_ITERATIONS,
 ) -> tuple[Labels, FloatArray]:
     """Cluster rows by the best of several runs.
 
@@ -32,7 +36,7 @@ def kmeans(
     n_clusters : int
         Number k, at most n.
     rng : Generator
-    n_starts : int
+    n_starts, max_iterations : int
 
     Returns
     -------
@@ -42,7 +46,7 @@ def kmeans(
     """
     best: tuple[float, Labels, FloatArray] | None = None
     for _ in range(n_starts):
-        run = _lloyd(rows, _plus_plus(rows, n_clusters, rng))
+        run = _lloyd(rows, _plus_plus(rows, n_clusters, rng), max_iterations)
         if best is None or run[0] < best[0]:
             best = run
     assert best is not None
@@ -65,12 +69,14 @@ def assign(rows: FloatArray, centres: FloatArray) -> tuple[Labels, FloatArray]:
     return labels, distances
 
 
-def _lloyd(rows: FloatArray, centres: FloatArray) -> tuple[float, Labels, FloatArray]:
+def _lloyd(
+    rows: FloatArray, centres: FloatArray, max_iterations: int
+) -> tuple[float, Labels, FloatArray]:
     """Improve centres until they rest; returns the sum of squared distances too."""
     enough = TOLERANCE * float(rows.var(axis=0, dtype=np.float64).mean())
     labels, distances = assign(rows, centres)
     exact = rows.astype(np.float64)
-    for _ in range(MAX_ITERATIONS):
+    for _ in range(max_iterations):
         moved = _means(exact, labels, distances, len(centres)).astype(rows.dtype)
         shift = float(((moved - centres) ** 2).sum())
         centres = moved

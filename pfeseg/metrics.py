@@ -141,12 +141,16 @@ def score(labels: ArrayLike, ground_truths: Sequence[ArrayLike]) -> Scores:
 
 def compare(labels: ArrayLike, ground_truths: Sequence[ArrayLike]) -> Comparison:
     """Compare a segmentation with the ground truths of its image, for `score` and `summarise`."""
-    regions = _small_labels(labels, "the segmentation")
-    if not len(ground_truths):
-        raise InvalidInputError("at least one ground truth is needed, got none")
+    return compare_tables(contingency_tables(labels, ground_truths))
+
+
+def compare_tables(tables: Sequence[FloatArray]) -> Comparison:
+    """Do as `compare` with the contingency table of each ground truth.
+
+    Columns of zeros do no harm, so tables of merged regions are sums of columns.
+    """
     sizes, overlaps, pri, vi = [], [], [], []
-    for truth in ground_truths:
-        table = contingency_table(regions, _small_labels(truth, "a ground truth"))
+    for table in tables:
         truth_sizes, label_sizes = table.sum(axis=1), table.sum(axis=0)
         union = truth_sizes[:, None] + label_sizes - table
         sizes.append(truth_sizes)
@@ -185,6 +189,17 @@ def summarise(images: Sequence[Sequence[Comparison]]) -> Summary:
         best_covering=best / float(measured.pixels.sum()),
         ods_settings=(int(covering.argmax()), int(pri.argmax()), int(vi.argmin())),
     )
+
+
+def contingency_tables(labels: ArrayLike, ground_truths: Sequence[ArrayLike]) -> list[FloatArray]:
+    """Count the pixels of each region of each truth (rows) in each of the labels (columns)."""
+    regions = _small_labels(labels, "the segmentation")
+    if not len(ground_truths):
+        raise InvalidInputError("at least one ground truth is needed, got none")
+    return [
+        contingency_table(regions, _small_labels(truth, "a ground truth"))
+        for truth in ground_truths
+    ]
 
 
 def contingency_table(labels: NDArray[np.int32], truth: NDArray[np.int32]) -> FloatArray:

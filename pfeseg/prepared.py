@@ -22,6 +22,7 @@ from pfeseg.graph import Graph, build_pixel_graph
 from pfeseg.hierarchy import DEFAULT_LEVEL, Hierarchy, build_hierarchy, unit_rows
 from pfeseg.image import area_average, as_lab, as_rgb, downsample, enlarge_labels
 from pfeseg.initial import gmm_initial_embedding
+from pfeseg.kernels import available_threads
 from pfeseg.labels import consecutive
 from pfeseg.methods import CUTS, Method
 from pfeseg.refine import refine_labels
@@ -278,9 +279,14 @@ class PreparedImage:
         Y = unit_rows(space.embedding.Y, space.graph.degrees)
         height, width = self.small_image.shape[:2]
         appearance = describe(
-            self._detailed, self.small_image.shape, self.full_image.shape, self.settings.seed
+            self._detailed,
+            self._contrast,
+            self.small_image.shape,
+            self.full_image.shape,
+            self.settings.seed,
         )
-        small = build_hierarchy(appearance, Y.reshape(height, width, -1))
+        threads = self.settings.solver.threads or available_threads()
+        small = build_hierarchy(appearance, Y.reshape(height, width, -1), threads)
         return small, small.resized(self._enlarged(small.base))
 
     def _result(
@@ -314,13 +320,16 @@ class PreparedImage:
         return detailed_lab(self.full_image, self.small_image.shape)
 
     @cached_property
+    def _contrast(self) -> FloatArray:
+        return local_contrast(self._detailed[..., 0])
+
+    @cached_property
     def _texture(self) -> FloatArray | None:
         """What the mixture sees beside the colours of the small image."""
         if not self.settings.texture:
             return None
         height, width = self.small_image.shape[:2]
-        contrast = area_average(local_contrast(self._detailed[..., 0]), (height, width))
-        return self.settings.texture * contrast
+        return self.settings.texture * area_average(self._contrast, (height, width))
 
     @cached_property
     def _full_lab(self) -> FloatArray:

@@ -117,7 +117,9 @@ def merge_stage(
     _, arrays = read_stage(embedding_file, "embedding")
     full = _checked(image, arrays, embedding_file)
     size = tuple(int(side) for side in arrays["size"])
-    appearance = describe(detailed_lab(full, size), size, full.shape, settings.seed)
+    detailed = detailed_lab(full, size)
+    contrast = local_contrast(detailed[..., 0])
+    appearance = describe(detailed, contrast, size, full.shape, settings.seed)
     Y = unit_rows(arrays["Y"], arrays["degrees"])
     tree = build_hierarchy(appearance, Y.reshape(*arrays["size"], -1))
     base = (

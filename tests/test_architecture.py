@@ -43,8 +43,8 @@ KNOWS = {
     "methods": set(),
     "settings": {"checks", "errors", "graph", "initial", "methods", "solver_settings"},
     "prepared": {
-        *("appearance", "cluster", "errors", "graph", "hierarchy", "image", "initial", "labels"),
-        *("methods", "refine", "regions", "settings", "solver", "spectral", "texture"),
+        *("appearance", "cluster", "errors", "graph", "hierarchy", "image", "initial", "kernels"),
+        *("labels", "methods", "refine", "regions", "settings", "solver", "spectral", "texture"),
     },
     "parallel": set(),
     "trials": {

@@ -24,6 +24,7 @@ from pfeseg.hierarchy import (
 from pfeseg.image import downsample
 from pfeseg.labels import consecutive
 from pfeseg.regions import split_regions
+from pfeseg.texture import local_contrast
 
 
 @pytest.fixture(scope="module")
@@ -252,7 +253,9 @@ def test_odd_images(shape):
 def test_cues_have_no_preferred_side(chelsea):
     """An image upside down has its cues upside down, but for the sampling of the classes."""
     small = downsample(chelsea, 4)
-    appearance = describe(detailed_lab(small, (20, 30)), (20, 30), small.shape)
+    detailed = detailed_lab(small, (20, 30))
+    contrast = local_contrast(detailed[..., 0])
+    appearance = describe(detailed, contrast, (20, 30), small.shape)
     flipped = type(appearance)(
         appearance.lab[::-1].copy(), appearance.materials[::-1].copy(),
         appearance.textons[::-1].copy(),

@@ -1,0 +1,109 @@
+"""Score hierarchies and label maps on BSDS500, fast enough to try many variants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pfeseg.bsds_files import UCM_THRESHOLDS, read_ground_truths
+from pfeseg.dataset import Item, find_items
+from pfeseg.hierarchy import Hierarchy
+from pfeseg.metrics import Comparison, compare_tables, contingency_tables
+from pfeseg.parallel import run_unordered
+from pfeseg.reading import read_image
+
+Labels = NDArray[np.integer[Any]]
+Truths = list[Labels]
+
+BOUNDARY_TOLERANCE = 2.0
+"""Pixels by which a drawn boundary may be off."""
+
+
+@dataclass(frozen=True)
+class BoundaryScore:
+    """Share of the human boundaries that are found, and of the found ones that are human."""
+
+    recall: float
+    precision: float
+
+
+def load(item: Item) -> tuple[NDArray[np.uint8], Truths]:
+    """Read an image and its ground truths."""
+    return read_image(item.image), read_ground_truths(item.ground_truth)
+
+
+def every(root: Path, split: str, step: int = 1) -> list[Item]:
+    """List every so many images of a split."""
+    return find_items(root, split)[::step]
+
+
+def map_items(
+    work: Callable[..., Any], items: Sequence[Item], arguments: Iterable[Any], jobs: int
+) -> list[Any]:
+    """Call work(item, *arguments) for every image; returns the results in their order."""
+    rest = tuple(arguments)
+    done: Iterator[tuple[int, Any]] = run_unordered(
+        _numbered, [(k, work, item, rest) for k, item in enumerate(items)], jobs
+    )
+    return [result for _, result in sorted(done, key=lambda pair: pair[0])]
+
+
+def _numbered(
+    k: int, work: Callable[..., Any], item: Item, rest: tuple[Any, ...]
+) -> tuple[int, Any]:
+    return k, work(item, *rest)
+
+
+def compare_levels(tree: Hierarchy, truths: Truths) -> list[Comparison]:
+    """Compare the cuts at the benchmark's 99 thresholds.
+
+    The regions of every cut are unions of the finest ones, so their contingency tables are sums
+    of columns; the figures are those of the label maps themselves.
+    """
+    tables = contingency_tables(tree.base, truths)
+    owner = np.arange(tables[0].shape[1])
+    merged = [table.copy() for table in tables]
+    found, done = [], 0
+    for threshold in UCM_THRESHOLDS:
+        upto = int(np.searchsorted(tree.levels, threshold, side="right"))
+        for kept, absorbed in tree.merges[done:upto]:
+            for table in merged:
+                table[:, kept] += table[:, absorbed]
+                table[:, absorbed] = 0
+            owner[absorbed] = kept
+        done = upto
+        used = merged[0].any(axis=0)
+        found.append(compare_tables([table[:, used] for table in merged]))
+    return found
+
+
+def boundary_score(labels: Labels, truths: Truths) -> BoundaryScore:
+    """Compare boundaries within `BOUNDARY_TOLERANCE` pixels; means over the ground truths."""
+    from scipy.ndimage import distance_transform_edt
+
+    from pfeseg.pictures import find_boundaries
+
+    mine = find_boundaries(labels)
+    if not mine.any():
+        return BoundaryScore(0.0, 1.0)
+    from_mine = distance_transform_edt(~mine)
+    recalls, precisions = [], []
+    for truth in truths:
+        theirs = find_boundaries(truth)
+        if theirs.any():
+            recalls.append((from_mine[theirs] <= BOUNDARY_TOLERANCE).mean())
+            from_theirs = distance_transform_edt(~theirs)
+            precisions.append((from_theirs[mine] <= BOUNDARY_TOLERANCE).mean())
+    if not recalls:
+        return BoundaryScore(1.0, 0.0)
+    return BoundaryScore(float(np.mean(recalls)), float(np.mean(precisions)))
+
+
+def figures(scores: Any) -> str:
+    """Print three figures as the lab book has them."""
+    return f"{scores.covering:.3f} / {scores.pri:.3f} / {scores.vi:.3f}"

@@ -1,0 +1,199 @@
+"""Compare the default with what else can be installed: tuned on train, judged on val of BSDS500.
+
+Run it with ``make bench-quality``, which needs BSDS500_ROOT; it takes about half an hour on two
+processors. Every rival has a grid of settings. The one with the best covering on the training
+images is taken for all of val; OIS lets each val image and metric have its best of the grid.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from evaluation import (
+    BoundaryScore,
+    boundary_score,
+    compare_levels,
+    every,
+    figures,
+    load,
+    map_items,
+)
+from numpy.typing import NDArray
+
+from pfeseg import Settings, clean_regions, downsample, enlarge_labels, segment
+from pfeseg.dataset import Item
+from pfeseg.image import as_lab
+from pfeseg.metrics import Comparison, compare, summarise
+
+Labels = NDArray[np.integer[Any]]
+Grid = Iterator[tuple[str, Labels]]
+
+CLEAN_SHARE = 0.005
+
+
+def felzenszwalb_grid(image: NDArray[np.uint8]) -> Grid:
+    """Felzenszwalb and Huttenlocher's method in scikit-image."""
+    from skimage.segmentation import felzenszwalb
+
+    for sigma in (0.8, 1.5):
+        for scale in (200, 400, 700, 1000, 1500):
+            labels = felzenszwalb(image, scale=scale, sigma=sigma, min_size=image.shape[0] * 4)
+            yield f"scale={scale}, sigma={sigma}", labels
+
+
+def slic_grid(image: NDArray[np.uint8]) -> Grid:
+    """SLIC superpixels merged by mean CIELAB colour, both in scikit-image."""
+    from skimage.graph import merge_hierarchical, rag_mean_color
+    from skimage.segmentation import slic
+
+    lab = as_lab(image)
+    superpixels = slic(image, n_segments=300, compactness=10, start_label=0)
+    for threshold in (6, 9, 12, 15, 18, 22, 26):
+        graph = rag_mean_color(lab, superpixels)
+        yield (
+            f"threshold={threshold}",
+            merge_hierarchical(
+                superpixels, graph, thresh=threshold, rag_copy=False, in_place_merge=True,
+                merge_func=_merge_means, weight_func=_mean_distance,
+            ),
+        )  # fmt: skip
+
+
+def _merge_means(graph: Any, source: int, target: int) -> None:
+    for name in ("total color", "pixel count"):
+        graph.nodes[target][name] = graph.nodes[target][name] + graph.nodes[source][name]
+    graph.nodes[target]["mean color"] = (
+        graph.nodes[target]["total color"] / graph.nodes[target]["pixel count"]
+    )
+
+
+def _mean_distance(graph: Any, source: int, target: int, neighbour: int) -> dict[str, float]:
+    difference = graph.nodes[target]["mean color"] - graph.nodes[neighbour]["mean color"]
+    return {"weight": float(np.linalg.norm(difference))}
+
+
+def spectral_grid(image: NDArray[np.uint8]) -> Grid:
+    """Spectral clustering of scikit-learn on its own pixel graph, at a quarter of the size."""
+    from sklearn.cluster import spectral_clustering
+    from sklearn.feature_extraction.image import img_to_graph
+
+    small = downsample(image, 4).mean(axis=2)
+    graph = img_to_graph(small)
+    graph.data = np.exp(-graph.data / graph.data.std()) + 1e-6
+    for k in (3, 5, 7, 10, 14):
+        flat = spectral_clustering(graph, n_clusters=k, eigen_solver="arpack", random_state=0)
+        yield f"k={k}", enlarge_labels(flat.reshape(small.shape), _size(image))
+
+
+def mixture_grid(image: NDArray[np.uint8]) -> Grid:
+    """Gaussian mixture of CIELAB colours in scikit-learn, made connected, small pieces absorbed."""
+    from sklearn.mixture import GaussianMixture
+
+    lab = as_lab(downsample(image, 4))
+    for k in (2, 3, 4, 6, 8):
+        model = GaussianMixture(k, random_state=0).fit(lab.reshape(-1, 3))
+        flat = model.predict(lab.reshape(-1, 3)).reshape(lab.shape[:2])
+        labels = enlarge_labels(flat, _size(image))
+        yield f"k={k}", clean_regions(labels, image, CLEAN_SHARE * labels.size)
+
+
+def paper_grid(image: NDArray[np.uint8]) -> Grid:
+    """Run the paper preset with k = d."""
+    for d in (5, 6, 8, 10, 15):
+        yield f"d={d}", segment(image, Settings.preset("paper", n_dims=d, threads=1)).labels
+
+
+RIVALS: dict[str, Callable[[NDArray[np.uint8]], Grid]] = {
+    "felzenszwalb (scikit-image)": felzenszwalb_grid,
+    "SLIC + merging (scikit-image)": slic_grid,
+    "spectral clustering (scikit-learn)": spectral_grid,
+    "GMM, cleaned (scikit-learn)": mixture_grid,
+    "pfeseg, paper preset": paper_grid,
+}
+
+
+def _size(image: NDArray[Any]) -> tuple[int, int]:
+    return image.shape[0], image.shape[1]
+
+
+def run_rival(item: Item, rival: str) -> tuple[list[str], list[Comparison], float]:
+    """Score one image with every setting of a rival; seconds are those of one setting."""
+    image, truths = load(item)
+    started = time.perf_counter()
+    grid = list(RIVALS[rival](image))
+    seconds = (time.perf_counter() - started) / len(grid)
+    return [name for name, _ in grid], [compare(labels, truths) for _, labels in grid], seconds
+
+
+def run_default(
+    item: Item,
+) -> tuple[list[Comparison], Comparison, float, BoundaryScore, BoundaryScore, Comparison]:
+    """Score all levels and the labels as written; boundaries also of labels not refined."""
+    image, truths = load(item)
+    started = time.perf_counter()
+    result = segment(image, Settings().changed(threads=1))
+    seconds = time.perf_counter() - started
+    rough = segment(image, Settings(refine=False).changed(threads=1)).labels
+    assert result.hierarchy is not None
+    return (
+        compare_levels(result.hierarchy, truths),
+        compare(result.labels, truths),
+        seconds,
+        boundary_score(result.labels, truths),
+        boundary_score(rough, truths),
+        compare(rough, truths),
+    )
+
+
+def main() -> None:
+    """Print the table as Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    root = os.environ.get("BSDS500_ROOT")
+    parser.add_argument("root", type=Path, nargs="?", default=root, help="folder of BSDS500")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--tune-step", type=int, default=2, help="tune on every so many of train")
+    parser.add_argument("--step", type=int, default=1, help="judge on every so many of val")
+    chosen = parser.parse_args()
+    if chosen.root is None:
+        sys.exit("set BSDS500_ROOT to the folder of BSDS500, or give it as argument")
+    train = every(Path(chosen.root), "train", chosen.tune_step)
+    val = every(Path(chosen.root), "val", chosen.step)
+    print(f"covering / PRI / VI on {len(val)} images of val; tuned on {len(train)} of train\n")
+    print("| method | one setting for all | setting | best per image (OIS) | s/image |")
+    print("|---|---|---|---|---|")
+    for rival in RIVALS:
+        tuning = map_items(run_rival, train, [rival], chosen.jobs)
+        best = summarise([r[1] for r in tuning]).ods_settings[0]
+        results = map_items(run_rival, val, [rival], chosen.jobs)
+        one = summarise([[r[1][best]] for r in results]).ods
+        ois = summarise([r[1] for r in results]).ois
+        seconds = float(np.mean([r[2] for r in results]))
+        name = results[0][0][best]
+        print(f"| {rival} | {figures(one)} | {name} | {figures(ois)} | {seconds:.2f} |", flush=True)
+    results = map_items(run_default, val, [], chosen.jobs)
+    levels = summarise([r[0] for r in results])
+    written = summarise([[r[1]] for r in results]).ods
+    seconds = float(np.mean([r[2] for r in results]))
+    print(
+        f"| **pfeseg, default** | **{figures(written)}** | level=0.5 | **{figures(levels.ois)}** "
+        f"| {seconds:.2f} |\n"
+    )
+    print(f"Hierarchy, official protocol of 99 thresholds: ODS {figures(levels.ods)}, "
+          f"OIS {figures(levels.ois)}.")  # fmt: skip
+    rough = summarise([[r[5]] for r in results]).ods
+    for name, scores, k in (("refined", written, 3), ("not refined", rough, 4)):
+        recall = np.mean([r[k].recall for r in results])
+        precision = np.mean([r[k].precision for r in results])
+        print(f"Boundaries {name}: {figures(scores)}, recall within 2 pixels {recall:.3f}, "
+              f"precision {precision:.3f}.")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

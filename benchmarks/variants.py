@@ -1,0 +1,154 @@
+"""Try variants of the default preset on BSDS500: one line of the lab book each.
+
+python benchmarks/variants.py BSDS500 --split train --step 2
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from evaluation import compare_levels, every, figures, load, map_items
+
+from pfeseg import Settings, appearance, contours, hierarchy, segment, texture
+from pfeseg.dataset import Item
+from pfeseg.metrics import Comparison, compare, summarise
+
+ROOMS = {room.__name__: room for room in (appearance, contours, hierarchy, texture)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    """Changed settings, and constants of modules by their full names."""
+
+    name: str
+    settings: dict[str, Any] = dataclasses.field(default_factory=dict)
+    constants: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+
+def without_cues(*what: str) -> dict[str, Any]:
+    """Set the weights of some cues of the boundaries to 0."""
+    cues = tuple(
+        dataclasses.replace(cue, weight=0.0) if cue.what in what else cue for cue in contours.CUES
+    )
+    return {"pfeseg.contours.CUES": cues}
+
+
+def without_regions(*what: str) -> dict[str, Any]:
+    """Set the weights of some differences between regions to 0."""
+    weights = {k: 0.0 if k in what else v for k, v in hierarchy.REGION_WEIGHTS.items()}
+    return {"pfeseg.hierarchy.REGION_WEIGHTS": weights}
+
+
+NO_EMBEDDING = without_regions("embedding") | {"pfeseg.hierarchy.EMBEDDING_STEP_WEIGHT": 0.0}
+NO_TEXTURE = without_cues("textons") | without_regions("textons")
+ONLY_EMBEDDING = without_cues("lightness", "colour", "materials", "textons") | without_regions(
+    "lightness", "colour", "materials", "textons"
+)
+
+VARIANTS = (
+    Variant("default"),
+    Variant("r_relaxed = 0.3", {"r_relaxed": 0.3}),
+    Variant("r_relaxed = 1", {"r_relaxed": 1.0}),
+    Variant("r_relaxed = 3", {"r_relaxed": 3.0}),
+    Variant("r_relaxed = 10, as in the paper", {"r_relaxed": 10.0}),
+    Variant("no Stage I", {"soc_iterations": 0}),
+    Variant("3 SOC iterations", {"soc_iterations": 3}),
+    Variant("10 iterations of Stage II", {"relaxed_iterations": 10}),
+    Variant("100 iterations of Stage II", {"relaxed_iterations": 100}),
+    Variant("d = 5", {"n_dims": 5}),
+    Variant("d = 12", {"n_dims": 12}),
+    Variant("d = 16", {"n_dims": 16}),
+    Variant("sigma = rms", {"sigma": "rms"}),
+    Variant("sigma = 0.6 rms", {"sigma": "0.6rms"}),
+    Variant("RGB weights", {"features": "rgb"}),
+    Variant("8 neighbours", {"neighbours": 8}),
+    Variant("start without texture, from RGB", {"texture": 0.0}),
+    Variant("start from soft assignments", {"assignment": "soft"}),
+    Variant("embedding at 80 pixels", {"max_size": 80}),
+    Variant("embedding at 160 pixels", {"max_size": 160}),
+    Variant("seed 1", {"seed": 1}),
+    Variant("boundaries not refined", {"refine": False}),
+    Variant("no embedding in the merging", constants=NO_EMBEDDING),
+    Variant("embedding alone in the merging", constants=ONLY_EMBEDDING),
+    Variant("no textons", constants=NO_TEXTURE),
+    Variant("no materials", constants=without_cues("materials") | without_regions("materials")),
+    Variant(
+        "no means of colour",
+        constants=without_cues("lightness", "colour") | without_regions("lightness", "colour"),
+    ),
+    Variant("area exponent 0", constants={"pfeseg.hierarchy.AREA_EXPONENT": 0.0}),
+    Variant("area exponent 0.4", constants={"pfeseg.hierarchy.AREA_EXPONENT": 0.4}),
+    Variant(
+        "12 materials, 16 textons",
+        constants={
+            "pfeseg.appearance.N_MATERIALS": 12,
+            "pfeseg.appearance.N_TEXTONS": 16,
+            "pfeseg.contours.N_MATERIALS": 12,
+            "pfeseg.contours.N_TEXTONS": 16,
+            "pfeseg.hierarchy.N_MATERIALS": 12,
+            "pfeseg.hierarchy.N_TEXTONS": 16,
+        },
+    ),
+)
+
+
+@contextmanager
+def constants_changed(constants: dict[str, Any]) -> Iterator[None]:
+    """Change constants of modules for a while."""
+    places = {name: name.rpartition(".")[::2] for name in constants}
+    before = {name: getattr(ROOMS[room], field) for name, (room, field) in places.items()}
+    try:
+        for name, (room, field) in places.items():
+            setattr(ROOMS[room], field, constants[name])
+        yield
+    finally:
+        for name, (room, field) in places.items():
+            setattr(ROOMS[room], field, before[name])
+
+
+def run(item: Item, variant: Variant) -> tuple[list[Comparison], Comparison, float]:
+    """Score all levels of one image, and the labels as the command writes them."""
+    image, truths = load(item)
+    with constants_changed(variant.constants):
+        started = time.perf_counter()
+        result = segment(image, Settings().changed(threads=1, **variant.settings))
+        seconds = time.perf_counter() - started
+    assert result.hierarchy is not None
+    return compare_levels(result.hierarchy, truths), compare(result.labels, truths), seconds
+
+
+def main() -> None:
+    """Print a table of variants as Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("root", type=Path, help="folder of BSDS500")
+    parser.add_argument("--split", default="train")
+    parser.add_argument("--step", type=int, default=1, help="take every so many images")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", nargs="*", help="names of variants, or parts of them")
+    chosen = parser.parse_args()
+    items = every(chosen.root, chosen.split, chosen.step)
+    print(f"{len(items)} images of {chosen.split}; covering / PRI / VI\n")
+    print("| variant | labels as written | ODS | OIS | s/image |\n|---|---|---|---|---|")
+    for variant in VARIANTS:
+        if chosen.only and not any(part in variant.name for part in chosen.only):
+            continue
+        results = map_items(run, items, [variant], chosen.jobs)
+        levels = summarise([r[0] for r in results])
+        written = summarise([[r[1]] for r in results])
+        seconds = sum(r[2] for r in results) / len(results)
+        print(
+            f"| {variant.name} | {figures(written.ods)} | {figures(levels.ods)} | "
+            f"{figures(levels.ois)} | {seconds:.2f} |"
+        )
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
