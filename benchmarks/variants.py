@@ -90,10 +90,6 @@ VARIANTS = (
         constants={
             "pfeseg.appearance.N_MATERIALS": 12,
             "pfeseg.appearance.N_TEXTONS": 16,
-            "pfeseg.contours.N_MATERIALS": 12,
-            "pfeseg.contours.N_TEXTONS": 16,
-            "pfeseg.hierarchy.N_MATERIALS": 12,
-            "pfeseg.hierarchy.N_TEXTONS": 16,
         },
     ),
 )

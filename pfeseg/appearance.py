@@ -13,7 +13,6 @@ from pfeseg.kmeans import assign, kmeans
 from pfeseg.texture import filter_responses
 
 FloatArray = NDArray[np.float64]
-Classes = NDArray[np.int32]
 
 FINENESS = 2
 """Appearance is described at this many times the resolution of the embedding."""
@@ -54,13 +53,14 @@ class Appearance:
     ----------
     lab : (h, w, 3) array
         CIELAB.
-    materials, textons : (h, w) int32 array
-        Class of each pixel, below `N_MATERIALS` and `N_TEXTONS`.
+    materials, textons : (h, w, classes) float32 array
+        Membership of each pixel in classes of colour with local contrast, and in classes of
+        filter responses: 1 in its own class, else 0.
     """
 
     lab: FloatArray
-    materials: Classes
-    textons: Classes
+    materials: NDArray[np.float32]
+    textons: NDArray[np.float32]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -127,11 +127,12 @@ def _side(multiple: int, small_shape: tuple[int, ...], full_shape: tuple[int, ..
 
 def _classes(
     features: NDArray[np.floating[Any]], n_classes: int, rng: np.random.Generator
-) -> Classes:
-    """Cluster pixels by k-means, (h, w)."""
+) -> NDArray[np.float32]:
+    """Cluster pixels by k-means; returns their memberships, (h, w, classes)."""
     rows = features.reshape(-1, features.shape[2]).astype(np.float32)
     sample = rows
     if len(rows) > MAX_FIT_PIXELS:
         sample = rows[np.sort(rng.choice(len(rows), MAX_FIT_PIXELS, replace=False))]
     _, centres = kmeans(sample, min(n_classes, len(sample)), rng, 1, FIT_ITERATIONS)
-    return assign(rows, centres)[0].reshape(features.shape[:2])
+    members = np.eye(len(centres), dtype=np.float32)[assign(rows, centres)[0]]
+    return members.reshape(*features.shape[:2], -1)

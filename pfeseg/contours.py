@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg import _kernels
-from pfeseg.appearance import N_MATERIALS, N_TEXTONS, Appearance
+from pfeseg.appearance import Appearance
 
 EdgeMaps = tuple[NDArray[np.float32], NDArray[np.float32]]
 """One value for each pixel and its right neighbour, (h, w - 1), and its lower one, (h - 1, w)."""
@@ -86,8 +86,8 @@ def contrasts(appearance: Appearance, threads: int = 1) -> Contrasts:
     channels = {
         "lightness": appearance.lab[..., :1].astype(np.float32),
         "colour": appearance.lab[..., 1:].astype(np.float32),
-        "materials": np.eye(N_MATERIALS, dtype=np.float32)[appearance.materials],
-        "textons": np.eye(N_TEXTONS, dtype=np.float32)[appearance.textons],
+        "materials": appearance.materials,
+        "textons": appearance.textons,
     }
 
     def compare_sides(cue: Cue) -> EdgeMaps:

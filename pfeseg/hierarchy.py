@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg import _kernels
-from pfeseg.appearance import N_MATERIALS, N_TEXTONS, Appearance
+from pfeseg.appearance import Appearance
 from pfeseg.contours import EdgeMaps, contour_strength, contrasts, ridges
 from pfeseg.errors import InvalidInputError
 from pfeseg.image import interpolate
@@ -245,8 +245,8 @@ def region_graph(
     sums = {
         "lightness": _region_sums(appearance.lab[..., :1], flat, n),
         "colour": _region_sums(appearance.lab[..., 1:], flat, n),
-        "materials": _histograms(appearance.materials, N_MATERIALS, flat, n),
-        "textons": _histograms(appearance.textons, N_TEXTONS, flat, n),
+        "materials": _region_sums(appearance.materials, flat, n),
+        "textons": _region_sums(appearance.textons, flat, n),
         "embedding": _region_sums(embedding, flat, n),
     }
     steps = (
@@ -301,11 +301,6 @@ def _touching(base: Labels) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
 def _region_sums(channels: NDArray[np.floating[Any]], flat: Labels, n: int) -> FloatArray:
     values = channels.reshape(len(flat), -1).T
     return np.stack([np.bincount(flat, channel, n) for channel in values], axis=1)
-
-
-def _histograms(classes: Labels, n_classes: int, flat: Labels, n: int) -> FloatArray:
-    joint = flat.astype(np.int64) * n_classes + classes.ravel()
-    return np.bincount(joint, minlength=n * n_classes).reshape(n, n_classes).astype(np.float64)
 
 
 def _norms(vectors: FloatArray) -> FloatArray:
