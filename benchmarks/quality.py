@@ -158,7 +158,7 @@ def main() -> None:
     root = os.environ.get("BSDS500_ROOT")
     parser.add_argument("root", type=Path, nargs="?", default=root, help="folder of BSDS500")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--tune-step", type=int, default=2, help="tune on every so many of train")
+    parser.add_argument("--tune-step", type=int, default=4, help="tune on every so many of train")
     parser.add_argument("--step", type=int, default=1, help="judge on every so many of val")
     chosen = parser.parse_args()
     if chosen.root is None:

@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from pfeseg.cluster import cluster_embedding
     from pfeseg.errors import InvalidInputError, PfesegError, SolverError, SolverWarning
     from pfeseg.graph import Graph, build_pixel_graph
+    from pfeseg.hierarchy import Hierarchy
     from pfeseg.image import downsample, enlarge_labels
     from pfeseg.initial import gmm_initial_embedding
     from pfeseg.metrics import Scores, score
     from pfeseg.pictures import draw_overlay
     from pfeseg.pipeline import segment
     from pfeseg.prepared import PreparedImage, Segmentation
+    from pfeseg.refine import refine_labels
     from pfeseg.regions import clean_regions
     from pfeseg.settings import Settings
     from pfeseg.solver import Embedding, IterationRecord, embed
@@ -29,6 +31,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Embedding": "solver",
     "Graph": "graph",
+    "Hierarchy": "hierarchy",
     "InvalidInputError": "errors",
     "IterationRecord": "solver",
     "PfesegError": "errors",
@@ -49,6 +52,7 @@ _HOME = {
     "embed": "solver",
     "enlarge_labels": "image",
     "gmm_initial_embedding": "initial",
+    "refine_labels": "refine",
     "score": "metrics",
     "segment": "pipeline",
     "sweep": "trials",
@@ -57,6 +61,7 @@ _HOME = {
 __all__ = [
     "Embedding",
     "Graph",
+    "Hierarchy",
     "InvalidInputError",
     "IterationRecord",
     "PfesegError",
@@ -77,6 +82,7 @@ __all__ = [
     "embed",
     "enlarge_labels",
     "gmm_initial_embedding",
+    "refine_labels",
     "score",
     "segment",
     "sweep",

@@ -268,7 +268,7 @@ class PreparedImage:
 
     def _enlarged(self, small_labels: NDArray[np.int32]) -> NDArray[np.int32]:
         if self.settings.refine:
-            return refine_labels(small_labels, self._full_lab)
+            return refine_labels(small_labels, self.full_image)
         height, width = self.full_image.shape[:2]
         return enlarge_labels(small_labels, (height, width))
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.image import enlarge_labels
+from pfeseg.image import area_average, enlarge_labels
 from pfeseg.regions import split_regions
 
 Labels = NDArray[np.int32]
@@ -16,35 +14,50 @@ GRADIENT_BLUR = 1.0
 """Width, in pixels, of the Gaussian derivatives whose norm is the relief of the watershed."""
 
 
-def refine_labels(labels: Labels, lab: NDArray[np.floating[Any]]) -> Labels:
+def refine_labels(labels: Labels, image: NDArray[np.float64]) -> Labels:
     """Enlarge a label map, and draw its boundaries anew along the edges of the image.
 
-    What lies farther from a boundary than one pixel of the small map keeps its label. The
-    band between is flooded from both sides, in the order of the gradient of the colours. What
-    was connected stays so.
+    The map is doubled in size until it has that of the image. Each time, pixels within two
+    steps of a boundary are given anew: they are flooded from both sides, in the order
+    of the gradient of the colours. What was connected stays so.
 
     Parameters
     ----------
     labels : (h, w) int32 array
-    lab : (H, W, 3) array
-        Colours of the image at full size.
+    image : (H, W, 3) array
+        RGB at full size.
     """
-    from scipy.ndimage import gaussian_gradient_magnitude
+    shape = (image.shape[0], image.shape[1])
+    ratio = max(large / small for large, small in zip(shape, labels.shape, strict=True))
+    doublings = max(1, round(np.log2(ratio)))
+    for left in range(doublings - 1, 0, -1):
+        height, width = (max(1, round(side / 2**left)) for side in shape)
+        labels = _refine_once(labels, area_average(image, (height, width)))
+    return _refine_once(labels, image)
+
+
+def _refine_once(labels: Labels, image: NDArray[np.float64]) -> Labels:
+    from scipy.ndimage import gaussian_gradient_magnitude, maximum_filter
     from skimage.segmentation import watershed
 
-    height, width = lab.shape[:2]
+    height, width = image.shape[:2]
     large = enlarge_labels(labels, (height, width))
     reach = round(max(height / labels.shape[0], width / labels.shape[1]))
     if reach <= 1:
+        return large
+    if large.min() == large.max():
         return large
     pieces = split_regions(large)
     label_of_piece = np.zeros(int(pieces.max()) + 1, dtype=np.int32)
     label_of_piece[pieces.ravel()] = large.ravel()
     relief = sum(
-        gaussian_gradient_magnitude(channel, GRADIENT_BLUR) for channel in np.moveaxis(lab, 2, 0)
+        gaussian_gradient_magnitude(channel, GRADIENT_BLUR) for channel in np.moveaxis(image, 2, 0)
     )
-    flooded = watershed(relief, _markers(pieces, reach))  # type: ignore[no-untyped-call]
-    return np.asarray(label_of_piece[flooded - 1])
+    markers = _markers(pieces, reach)
+    # The library looks at every marked pixel: leave out those that only touch marked ones.
+    band = maximum_filter(markers == 0, 3)
+    flooded = watershed(relief, markers * band, mask=band)  # type: ignore[no-untyped-call]
+    return np.asarray(label_of_piece[np.where(band, flooded, markers) - 1])
 
 
 def _markers(pieces: Labels, reach: int) -> Labels:

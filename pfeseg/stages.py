@@ -19,7 +19,7 @@ from pfeseg.errors import InvalidInputError
 from pfeseg.files import read_stage, write_labels, write_stage
 from pfeseg.graph import Graph, build_pixel_graph
 from pfeseg.hierarchy import DEFAULT_LEVEL, Hierarchy, build_hierarchy, unit_rows
-from pfeseg.image import area_average, as_lab, as_rgb, downsample, enlarge_labels
+from pfeseg.image import area_average, as_rgb, downsample, enlarge_labels
 from pfeseg.initial import gmm_initial_embedding
 from pfeseg.refine import refine_labels
 from pfeseg.settings import Settings
@@ -105,7 +105,7 @@ def cluster_stage(
     if image is None or not settings.refine:
         labels = enlarge_labels(small, _full_size(arrays))
     else:
-        labels = refine_labels(small, as_lab(_checked(image, arrays, embedding_file)))
+        labels = refine_labels(small, _checked(image, arrays, embedding_file))
     write_labels(output, labels)
     return labels
 
@@ -123,7 +123,7 @@ def merge_stage(
     Y = unit_rows(arrays["Y"], arrays["degrees"])
     tree = build_hierarchy(appearance, Y.reshape(*arrays["size"], -1))
     base = (
-        refine_labels(tree.base, as_lab(full))
+        refine_labels(tree.base, full)
         if settings.refine
         else enlarge_labels(tree.base, _full_size(arrays))
     )

@@ -31,7 +31,7 @@ def test_what_is_far_from_a_boundary_keeps_its_label():
     y, x = np.nonzero(large != refined)
     assert len(y)
     for i, j in zip(y.tolist(), x.tolist(), strict=True):
-        window = large[max(i - 4, 0) : i + 5, max(j - 4, 0) : j + 5]
+        window = large[max(i - 7, 0) : i + 8, max(j - 7, 0) : j + 8]
         assert window.min() != window.max()
 
 
@@ -51,3 +51,8 @@ def test_regions_stay_connected():
     small = split_regions(rng.integers(0, 2, (20, 30)).astype(np.int32))
     refined = refine_labels(small, rng.random((80, 120, 3)) * 100)
     assert split_regions(refined).max() == refined.max() == small.max()
+
+
+def test_an_image_of_one_region_stays_one():
+    labels = np.zeros((20, 30), np.int32)
+    assert (refine_labels(labels, np.random.default_rng(0).random((80, 120, 3))) == 0).all()
