@@ -118,6 +118,8 @@ RIVALS: dict[str, Callable[[NDArray[np.uint8]], Grid]] = {
     "pfeseg, paper preset": paper_grid,
 }
 
+DEFAULT = "pfeseg, default"
+
 
 def _size(image: NDArray[Any]) -> tuple[int, int]:
     return image.shape[0], image.shape[1]
@@ -160,6 +162,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--tune-step", type=int, default=4, help="tune on every so many of train")
     parser.add_argument("--step", type=int, default=1, help="judge on every so many of val")
+    parser.add_argument("--only", default="", help="part of the names of the rows to compute")
     chosen = parser.parse_args()
     if chosen.root is None:
         sys.exit("set BSDS500_ROOT to the folder of BSDS500, or give it as argument")
@@ -168,7 +171,7 @@ def main() -> None:
     print(f"covering / PRI / VI on {len(val)} images of val; tuned on {len(train)} of train\n")
     print("| method | one setting for all | setting | best per image (OIS) | s/image |")
     print("|---|---|---|---|---|")
-    for rival in RIVALS:
+    for rival in [name for name in RIVALS if chosen.only in name]:
         tuning = map_items(run_rival, train, [rival], chosen.jobs)
         best = summarise([r[1] for r in tuning]).ods_settings[0]
         results = map_items(run_rival, val, [rival], chosen.jobs)
@@ -177,12 +180,14 @@ def main() -> None:
         seconds = float(np.mean([r[2] for r in results]))
         name = results[0][0][best]
         print(f"| {rival} | {figures(one)} | {name} | {figures(ois)} | {seconds:.2f} |", flush=True)
+    if chosen.only not in DEFAULT:
+        return
     results = map_items(run_default, val, [], chosen.jobs)
     levels = summarise([r[0] for r in results])
     written = summarise([[r[1]] for r in results]).ods
     seconds = float(np.mean([r[2] for r in results]))
     print(
-        f"| **pfeseg, default** | **{figures(written)}** | level=0.5 | **{figures(levels.ois)}** "
+        f"| **{DEFAULT}** | **{figures(written)}** | level=0.5 | **{figures(levels.ois)}** "
         f"| {seconds:.2f} |\n"
     )
     print(f"Hierarchy, official protocol of 99 thresholds: ODS {figures(levels.ods)}, "

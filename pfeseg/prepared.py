@@ -90,6 +90,13 @@ class Segmentation:
     settings: Settings
 
     @property
+    def level(self) -> float | None:
+        """Level of the hierarchy at which the labels were cut, if they were cut at a level."""
+        if self.n_segments is not None or self.settings.n_regions is not None:
+            return None
+        return DEFAULT_LEVEL if self.settings.level is None else self.settings.level
+
+    @property
     def n_regions(self) -> int:
         """Number of different labels."""
         return int(self.labels.max()) + 1
@@ -112,6 +119,7 @@ class Segmentation:
             "solved_size": [int(side) for side in self.small_image.shape[1::-1]],
             "dims": self.n_dims,
             "segments": self.n_segments,
+            "level": self.level,
             "regions": self.n_regions,
             **solver,
             "timings": {stage: round(seconds, 4) for stage, seconds in self.timings.items()},

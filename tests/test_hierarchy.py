@@ -214,6 +214,20 @@ def test_flat_colours_are_recovered_at_every_size():
         assert score(result.labels, [truth]).covering > 0.999
 
 
+def test_the_report_tells_how_the_labels_were_cut(chelsea):
+    for settings, level, segments in (
+        (Settings(), 0.5, None),
+        (Settings(level=0.3), 0.3, None),
+        (Settings(n_regions=4), None, None),
+        (Settings(n_segments=4), None, 4),
+    ):
+        result = segment(chelsea, settings)
+        report = result.report()
+        assert (report["level"], report["segments"]) == (level, segments)
+        assert Settings.from_dict(report["settings"]) == settings == result.settings
+        assert (result.hierarchy is None) == (segments is not None)
+
+
 def test_the_generated_scene_is_found_without_any_option(samples):
     scene, truth = (iio.imread(samples / f"scene{end}.png") for end in ("", "_labels"))
     result = segment(scene)

@@ -308,9 +308,8 @@ class _Reporter:
             click.echo(f"Warning: {one_line(warning)}", err=True)
         if not self.quiet:
             written = ", ".join(row["results"].values())
-            line = (
-                f"{row['input']}: {row['regions']} regions in {row['seconds']:.1f} s -> {written}"
-            )
+            regions = "1 region" if row["regions"] == 1 else f"{row['regions']} regions"
+            line = f"{row['input']}: {regions} in {row['seconds']:.1f} s -> {written}"
             click.echo(one_line(line), err=True)
             if self.verbose:
                 stages = (f"{stage} {seconds:.3f} s" for stage, seconds in row["timings"].items())
