@@ -43,9 +43,9 @@ def every(root: Path, split: str, step: int = 1) -> list[Item]:
 
 
 def map_items(
-    work: Callable[..., Any], items: Sequence[Item], arguments: Iterable[Any], jobs: int
+    work: Callable[..., Any], items: Sequence[Any], arguments: Iterable[Any], jobs: int
 ) -> list[Any]:
-    """Call work(item, *arguments) for every image; returns the results in their order."""
+    """Call work(item, *arguments) for every item; returns the results in their order."""
     rest = tuple(arguments)
     done: Iterator[tuple[int, Any]] = run_unordered(
         _numbered, [(k, work, item, rest) for k, item in enumerate(items)], jobs
@@ -54,7 +54,7 @@ def map_items(
 
 
 def _numbered(
-    k: int, work: Callable[..., Any], item: Item, rest: tuple[Any, ...]
+    k: int, work: Callable[..., Any], item: Any, rest: tuple[Any, ...]
 ) -> tuple[int, Any]:
     return k, work(item, *rest)
 

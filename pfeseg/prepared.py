@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pfeseg.appearance import describe, detailed_lab
+from pfeseg.appearance import Appearance, describe, detailed_lab
 from pfeseg.cluster import cluster_embedding
 from pfeseg.errors import InvalidInputError
 from pfeseg.graph import Graph, build_pixel_graph
@@ -24,7 +24,7 @@ from pfeseg.image import area_average, as_lab, as_rgb, downsample, enlarge_label
 from pfeseg.initial import gmm_initial_embedding
 from pfeseg.kernels import available_threads
 from pfeseg.labels import consecutive
-from pfeseg.methods import CUTS, Method
+from pfeseg.methods import Method
 from pfeseg.refine import refine_labels
 from pfeseg.regions import clean_by_colours, min_pixels
 from pfeseg.settings import Settings
@@ -253,8 +253,9 @@ class PreparedImage:
         if self.settings.min_region:
             cut = labels
             labels, timings["full_size"] = _clocked(lambda: self.clean(cut))
-        chosen = self.settings.changed(n_dims=n_dims, method="pfe", **dict.fromkeys(CUTS))
-        chosen = chosen.changed(n_regions=n_regions, level=level)
+        chosen = self.settings.changed(
+            n_dims=n_dims, n_segments=None, n_regions=n_regions, level=level, method="pfe"
+        )
         return self._result(labels, small_labels, full, space, n_dims, None, timings, chosen)
 
     def full_labels(self, small_labels: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -274,6 +275,16 @@ class PreparedImage:
         )
         return clean_by_colours(labels, self._full_lab, smallest)
 
+    def describe(self) -> Appearance:
+        """Describe the appearance of the image, from which the hierarchy is built."""
+        return describe(
+            self._detailed,
+            self._contrast,
+            self.small_image.shape,
+            self.full_image.shape,
+            self.settings.seed,
+        )
+
     def _enlarged(self, small_labels: NDArray[np.int32]) -> NDArray[np.int32]:
         if self.settings.refine:
             return refine_labels(small_labels, self.full_image)
@@ -286,13 +297,7 @@ class PreparedImage:
             raise InvalidInputError("a hierarchy needs the method pfe")
         Y = unit_rows(space.embedding.Y, space.graph.degrees)
         height, width = self.small_image.shape[:2]
-        appearance = describe(
-            self._detailed,
-            self._contrast,
-            self.small_image.shape,
-            self.full_image.shape,
-            self.settings.seed,
-        )
+        appearance = self.describe()
         threads = self.settings.solver.threads or available_threads()
         small = build_hierarchy(appearance, Y.reshape(height, width, -1), threads)
         return small, small.resized(self._enlarged(small.base))

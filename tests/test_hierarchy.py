@@ -262,6 +262,9 @@ def test_odd_images(shape):
         assert result.labels.shape == shape
         assert len(np.unique(result.labels)) == result.n_regions
         assert np.isfinite(result.hierarchy.levels).all()
+        ucm2 = result.hierarchy.contour_map()
+        assert ucm2.shape == (2 * shape[0] + 1, 2 * shape[1] + 1)
+        assert same_partition(cut_contour_map(ucm2, 0.5), result.labels)
 
 
 def test_cues_have_no_preferred_side(chelsea):

@@ -146,7 +146,7 @@ _SETTINGS = [
             help="Cut by k-means into so many clusters; auto chooses their number as 'sweep' "
                  "does, dims takes D.  [default: the hierarchy is cut instead, paper: dims]"),
     _option("merge", "--regions", "n_regions", type=click.IntRange(min=1), metavar="N",
-            help="Cut the hierarchy of regions where it has so many."),
+            help="Cut the hierarchy of regions where it has so many, or keep all if it has fewer."),
     _option("merge", "--level", "level", type=click.FloatRange(0, 1), metavar="T",
             help="Cut the hierarchy at this level: 0 keeps its finest regions, 1 merges all."
                  "  [default: 0.5]"),
