@@ -286,7 +286,8 @@ def test_ctrl_c_leaves_nothing_half_written_and_gives_130(samples, tmp_path, whe
     for k in range(4):
         shutil.copy(samples / "rocket.jpg", big / f"{k}.jpg")
     command = [sys.executable, "-m", "pfeseg", "segment", str(big), "-o", str(tmp_path / "out"),
-               "--downsample", "1", "--jobs", "1" if when == "alone" else "2"]  # fmt: skip
+               "--preset", "paper", "--downsample", "1",
+               "--jobs", "1" if when == "alone" else "2"]  # fmt: skip
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
     time.sleep(4)
     os.killpg(process.pid, signal.SIGINT)
@@ -303,7 +304,7 @@ def test_sigterm_ends_the_workers_and_leaves_nothing_half_written(samples, tmp_p
     for k in range(4):
         shutil.copy(samples / "rocket.jpg", big / f"{k}.jpg")
     command = [sys.executable, "-m", "pfeseg", "segment", str(big), "-o", str(tmp_path / "out"),
-               "--downsample", "1", "--jobs", "2"]  # fmt: skip
+               "--preset", "paper", "--downsample", "1", "--jobs", "2"]  # fmt: skip
     process = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
     time.sleep(4)
     process.terminate()
@@ -313,7 +314,8 @@ def test_sigterm_ends_the_workers_and_leaves_nothing_half_written(samples, tmp_p
     assert not [name for name in left if name.endswith(".part")]
 
 
-def test_memory_stays_flat_over_many_images(folder, tmp_path):
+@pytest.mark.parametrize(("preset", "runs"), [("paper", 300), ("default", 60)])
+def test_memory_stays_flat_over_many_images(folder, tmp_path, preset, runs):
     program = """
 import resource, sys
 from pathlib import Path
@@ -321,15 +323,17 @@ from pfeseg.batch import Task, run_task
 from pfeseg.outputs import result_paths
 from pfeseg.settings import Settings
 source, out = Path(sys.argv[1]), Path(sys.argv[2])
-settings = Settings(n_dims=3).changed(soc_iterations=1, relaxed_iterations=2, threads=1)
+preset, runs = sys.argv[3], int(sys.argv[4])
+settings = Settings.preset(preset, n_dims=3, soc_iterations=1, relaxed_iterations=2, threads=1)
 results = result_paths(source, out, ["labels", "overlay"], template="{stem}", labels_format="png")
 peaks = []
-for k in range(300):
+for k in range(runs):
     assert run_task(Task(source, results, settings))["status"] == "done"
-    if k in (49, 299):
+    if k in (runs // 3, runs - 1):
         peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 print((peaks[1] - peaks[0]) / 1024)
 """
-    command = [sys.executable, "-c", program, str(folder / "a.png"), str(tmp_path)]
+    command = [sys.executable, "-c", program, str(folder / "a.png"), str(tmp_path),
+               preset, str(runs)]  # fmt: skip
     run_ = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert float(run_.stdout) < 10  # MB over 250 images
+    assert float(run_.stdout) < 10  # MB

@@ -133,8 +133,9 @@ def test_cluster_writes_other_formats(chain, ending, samples):
     assert run("cluster", chain / "embedding.npz", "-o", chain / "l.jpg").exit_code == 2
 
 
-def test_cluster_takes_the_seed_of_the_stages_before(chain):
-    run("cluster", chain / "embedding.npz", "-k", 6, "-o", chain / "l.png")
+def test_cluster_takes_the_seed_of_the_stages_before(chain, samples):
+    image = samples / "chelsea.jpg"
+    run("cluster", chain / "embedding.npz", image, "-k", 6, "-o", chain / "l.png")
     assert (chain / "l.png").read_bytes() == (chain / "labels.png").read_bytes()
 
 
