@@ -66,7 +66,6 @@ def compare_levels(tree: Hierarchy, truths: Truths) -> list[Comparison]:
     of columns; the figures are those of the label maps themselves.
     """
     tables = contingency_tables(tree.base, truths)
-    owner = np.arange(tables[0].shape[1])
     merged = [table.copy() for table in tables]
     found, done = [], 0
     for threshold in UCM_THRESHOLDS:
@@ -75,7 +74,6 @@ def compare_levels(tree: Hierarchy, truths: Truths) -> list[Comparison]:
             for table in merged:
                 table[:, kept] += table[:, absorbed]
                 table[:, absorbed] = 0
-            owner[absorbed] = kept
         done = upto
         used = merged[0].any(axis=0)
         found.append(compare_tables([table[:, used] for table in merged]))

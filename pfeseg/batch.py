@@ -109,6 +109,8 @@ def _run_task(task: Task, on_iteration: OnIteration | None, threads: int | None)
 
 def _write(task: Task, image: NDArray[Any], result: Segmentation) -> None:
     labels = result.labels
+    wants_map = bool({"ucm", "contours"} & set(task.results))
+    contour_map = result.hierarchy.contour_map() if result.hierarchy and wants_map else None
     for kind, path in task.results.items():
         match kind:
             case "labels":
@@ -117,10 +119,10 @@ def _write(task: Task, image: NDArray[Any], result: Segmentation) -> None:
                 write_png(path, pictures.draw_overlay(image, labels))
             case "boundaries":
                 write_png(path, pictures.draw_boundaries(labels))
-            case "ucm" if result.hierarchy:
-                write_contour_map(path, result.hierarchy.contour_map())
-            case "contours" if result.hierarchy:
-                write_png(path, pictures.draw_contour_map(result.hierarchy.contour_map()))
+            case "ucm" if contour_map is not None:
+                write_contour_map(path, contour_map)
+            case "contours" if contour_map is not None:
+                write_png(path, pictures.draw_contour_map(contour_map))
             case "embedding":
                 shape = result.small_image.shape
                 write_png(path, pictures.draw_embedding(result.coordinates, (shape[0], shape[1])))

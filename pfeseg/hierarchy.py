@@ -107,6 +107,12 @@ class Hierarchy:
             raise InvalidInputError(f"the number of regions must be at least 1, got {n_regions}")
         return self._after(max(0, len(self.merges) + 1 - n_regions))
 
+    def choose(self, n_regions: int | None, level: float | None) -> Labels:
+        """Cut where there are so many regions, or at a level; at `DEFAULT_LEVEL` with neither."""
+        if n_regions is not None:
+            return self.with_regions(n_regions)
+        return self.cut(DEFAULT_LEVEL if level is None else level)
+
     def resized(self, base: Labels) -> Hierarchy:
         """Return the hierarchy of the same contours on a base of another size.
 

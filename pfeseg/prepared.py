@@ -20,12 +20,12 @@ from pfeseg.cluster import cluster_embedding
 from pfeseg.errors import InvalidInputError
 from pfeseg.graph import Graph, build_pixel_graph
 from pfeseg.hierarchy import DEFAULT_LEVEL, Hierarchy, build_hierarchy, unit_rows
-from pfeseg.image import area_average, as_lab, as_rgb, downsample, enlarge_labels
+from pfeseg.image import area_average, as_lab, as_rgb, downsample
 from pfeseg.initial import gmm_initial_embedding
 from pfeseg.kernels import available_threads
 from pfeseg.labels import consecutive
 from pfeseg.methods import Method
-from pfeseg.refine import refine_labels
+from pfeseg.refine import to_full_size
 from pfeseg.regions import clean_by_colours, min_pixels
 from pfeseg.settings import Settings
 from pfeseg.solver import Embedding, OnIteration, Solver
@@ -244,12 +244,7 @@ class PreparedImage:
         space = self._space("pfe", n_dims, n_dims, on_iteration)
         timings = dict(space.timings)
         (small, full), timings["hierarchy"] = _clocked(lambda: self._hierarchies(space))
-        small_labels, labels = (
-            tree.cut(DEFAULT_LEVEL if level is None else level)
-            if n_regions is None
-            else tree.with_regions(n_regions)
-            for tree in (small, full)
-        )
+        small_labels, labels = (tree.choose(n_regions, level) for tree in (small, full))
         if self.settings.min_region:
             cut = labels
             labels, timings["full_size"] = _clocked(lambda: self.clean(cut))
@@ -286,10 +281,7 @@ class PreparedImage:
         )
 
     def _enlarged(self, small_labels: NDArray[np.int32]) -> NDArray[np.int32]:
-        if self.settings.refine:
-            return refine_labels(small_labels, self.full_image)
-        height, width = self.full_image.shape[:2]
-        return enlarge_labels(small_labels, (height, width))
+        return to_full_size(small_labels, self.full_image, self.settings.refine)
 
     def _hierarchies(self, space: _Space) -> tuple[Hierarchy, Hierarchy]:
         """Build the hierarchy, at its own size and at that of the image."""

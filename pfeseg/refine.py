@@ -36,6 +36,13 @@ def refine_labels(labels: Labels, image: NDArray[np.float64]) -> Labels:
     return _refine_once(labels, image)
 
 
+def to_full_size(labels: Labels, image: NDArray[np.float64], refine: bool) -> Labels:
+    """Bring labels to the size of an image, refined or merely enlarged."""
+    if refine:
+        return refine_labels(labels, image)
+    return enlarge_labels(labels, (image.shape[0], image.shape[1]))
+
+
 def _refine_once(labels: Labels, image: NDArray[np.float64]) -> Labels:
     from scipy.ndimage import gaussian_gradient_magnitude, maximum_filter
     from skimage.segmentation import watershed

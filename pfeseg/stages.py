@@ -18,10 +18,10 @@ from pfeseg.cluster import cluster_embedding
 from pfeseg.errors import InvalidInputError
 from pfeseg.files import read_stage, write_labels, write_stage
 from pfeseg.graph import Graph, build_pixel_graph
-from pfeseg.hierarchy import DEFAULT_LEVEL, Hierarchy, build_hierarchy, unit_rows
+from pfeseg.hierarchy import Hierarchy, build_hierarchy, unit_rows
 from pfeseg.image import area_average, as_rgb, downsample, enlarge_labels
 from pfeseg.initial import gmm_initial_embedding
-from pfeseg.refine import refine_labels
+from pfeseg.refine import to_full_size
 from pfeseg.settings import Settings
 from pfeseg.solver import Embedding, OnIteration, embed
 from pfeseg.texture import local_contrast
@@ -102,10 +102,11 @@ def cluster_stage(
     k = Y.shape[1] if settings.n_segments in (None, "dims") else settings.n_segments
     flat = cluster_embedding(Y, _number(k, "-k"), settings.seed)
     small = flat.reshape(arrays["size"])
-    if image is None or not settings.refine:
+    if image is None:
         labels = enlarge_labels(small, _full_size(arrays))
     else:
-        labels = refine_labels(small, _checked(image, arrays, embedding_file))
+        full = _checked(image, arrays, embedding_file)
+        labels = to_full_size(small, full, settings.refine)
     write_labels(output, labels)
     return labels
 
@@ -122,14 +123,8 @@ def merge_stage(
     appearance = describe(detailed, contrast, size, full.shape, settings.seed)
     Y = unit_rows(arrays["Y"], arrays["degrees"])
     tree = build_hierarchy(appearance, Y.reshape(*arrays["size"], -1))
-    base = (
-        refine_labels(tree.base, full)
-        if settings.refine
-        else enlarge_labels(tree.base, _full_size(arrays))
-    )
-    tree = tree.resized(base)
-    level = DEFAULT_LEVEL if settings.level is None else settings.level
-    labels = tree.with_regions(settings.n_regions) if settings.n_regions else tree.cut(level)
+    tree = tree.resized(to_full_size(tree.base, full, settings.refine))
+    labels = tree.choose(settings.n_regions, settings.level)
     write_labels(output, labels)
     return labels, tree
 
