@@ -1,10 +1,11 @@
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 _Int = NDArray[np.int32]
 _Double = NDArray[np.float64]
+_Image = TypeVar("_Image", NDArray[np.float32], NDArray[np.float64])
 
 class _SplitBregman:
     def __init__(
@@ -33,6 +34,9 @@ def incomplete_cholesky(
     indptr: _Int, indices: _Int, data: _Double, relaxation: float, /
 ) -> tuple[_Int, _Int, _Double, _Double]: ...
 def best_variant() -> str: ...
+def correlate(image: _Image, down: _Double, right: _Double, /) -> _Image: ...
+def basins(relief: NDArray[np.float32], /) -> _Int: ...
+def watershed(relief: NDArray[np.float32], markers: _Int, /) -> _Int: ...
 def oriented_contrast(
     image: NDArray[np.float32], reach: int, chi_square: bool, /
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]: ...

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pfeseg import _kernels
 from pfeseg.appearance import Appearance
+from pfeseg.smoothing import smooth
 
 EdgeMaps = tuple[NDArray[np.float32], NDArray[np.float32]]
 """One value for each pixel and its right neighbour, (h, w - 1), and its lower one, (h - 1, w)."""
@@ -81,8 +82,6 @@ def ridges(found: Contrasts) -> EdgeMaps:
 
 def contrasts(appearance: Appearance, threads: int = 1) -> Contrasts:
     """Compute every cue on its own; the number of threads never changes the result."""
-    from scipy.ndimage import gaussian_filter
-
     channels = {
         "lightness": appearance.lab[..., :1].astype(np.float32),
         "colour": appearance.lab[..., 1:].astype(np.float32),
@@ -91,8 +90,7 @@ def contrasts(appearance: Appearance, threads: int = 1) -> Contrasts:
     }
 
     def compare_sides(cue: Cue) -> EdgeMaps:
-        width = WINDOW * cue.reach
-        sides = gaussian_filter(channels[cue.what], (width, width, 0), truncate=3)
+        sides = smooth(channels[cue.what], WINDOW * cue.reach, truncate=3)
         return _kernels.oriented_contrast(sides, cue.reach, cue.what in ("materials", "textons"))
 
     with ThreadPoolExecutor(threads) as pool:  # both steps run without the interpreter's lock

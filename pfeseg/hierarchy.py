@@ -23,6 +23,7 @@ from pfeseg.contours import EdgeMaps, contour_strength, contrasts, ridges
 from pfeseg.errors import InvalidInputError
 from pfeseg.image import interpolate
 from pfeseg.labels import consecutive
+from pfeseg.smoothing import smooth
 
 Labels = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
@@ -229,17 +230,14 @@ def unit_rows(Y: NDArray[np.floating[Any]], degrees: FloatArray) -> FloatArray:
 
 def basins(edge_strength: EdgeMaps) -> Labels:
     """Find the basins between ridges by the watershed: connected regions 0, 1, ..., (h, w)."""
-    from scipy.ndimage import gaussian_filter
-    from skimage.segmentation import watershed
-
     right, down = edge_strength
     height, width = len(right), down.shape[1]
-    relief = np.zeros((height, width))
+    relief = np.zeros((height, width), dtype=np.float32)
     relief[:, :-1] += right
     relief[:, 1:] += right
     relief[:-1] += down
     relief[1:] += down
-    return consecutive(watershed(gaussian_filter(relief, BASIN_BLUR)))  # type: ignore[no-untyped-call]
+    return consecutive(_kernels.basins(smooth(relief, BASIN_BLUR)))
 
 
 def region_graph(

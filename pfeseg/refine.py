@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg import _kernels
 from pfeseg.image import area_average, enlarge_labels
 from pfeseg.regions import split_regions
+from pfeseg.smoothing import gradient_norm
 
 Labels = NDArray[np.int32]
 
@@ -44,9 +46,6 @@ def to_full_size(labels: Labels, image: NDArray[np.float64], refine: bool) -> La
 
 
 def _refine_once(labels: Labels, image: NDArray[np.float64]) -> Labels:
-    from scipy.ndimage import gaussian_gradient_magnitude, maximum_filter
-    from skimage.segmentation import watershed
-
     height, width = image.shape[:2]
     large = enlarge_labels(labels, (height, width))
     reach = round(max(height / labels.shape[0], width / labels.shape[1]))
@@ -57,14 +56,8 @@ def _refine_once(labels: Labels, image: NDArray[np.float64]) -> Labels:
     pieces = split_regions(large)
     label_of_piece = np.zeros(int(pieces.max()) + 1, dtype=np.int32)
     label_of_piece[pieces.ravel()] = large.ravel()
-    relief = sum(
-        gaussian_gradient_magnitude(channel, GRADIENT_BLUR) for channel in np.moveaxis(image, 2, 0)
-    )
-    markers = _markers(pieces, reach)
-    # The library looks at every marked pixel: leave out those that only touch marked ones.
-    band = maximum_filter(markers == 0, 3)
-    flooded = watershed(relief, markers * band, mask=band)  # type: ignore[no-untyped-call]
-    return np.asarray(label_of_piece[np.where(band, flooded, markers) - 1])
+    relief = gradient_norm(image, GRADIENT_BLUR)
+    return np.asarray(label_of_piece[_kernels.watershed(relief, _markers(pieces, reach)) - 1])
 
 
 def _markers(pieces: Labels, reach: int) -> Labels:
@@ -86,8 +79,18 @@ def _markers(pieces: Labels, reach: int) -> Labels:
 
 
 def _near_boundary(labels: Labels, reach: int) -> NDArray[np.bool_]:
-    """Mark the pixels within `reach` steps, straight or diagonal, of another label."""
-    from scipy.ndimage import maximum_filter, minimum_filter
-
-    size = 2 * reach + 1
-    return np.asarray(maximum_filter(labels, size) != minimum_filter(labels, size))
+    """Mark the pixels within `reach` steps of another label; steps but one may be diagonal."""
+    near = np.zeros(labels.shape, dtype=bool)
+    beside, above = labels[:, 1:] != labels[:, :-1], labels[1:] != labels[:-1]
+    near[:, 1:] |= beside
+    near[:, :-1] |= beside
+    near[1:] |= above
+    near[:-1] |= above
+    for _ in range(reach - 1):
+        wider = near.copy()
+        wider[:, 1:] |= near[:, :-1]
+        wider[:, :-1] |= near[:, 1:]
+        near = wider.copy()
+        near[1:] |= wider[:-1]
+        near[:-1] |= wider[1:]
+    return near

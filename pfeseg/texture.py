@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg.smoothing import smooth
+
 FloatArray = NDArray[np.float64]
 
 CONTRAST_BANDS = ((0.0, 1.0, 2.0), (1.0, 2.5, 4.0))
@@ -22,13 +24,8 @@ COMPRESSION = 5.0
 
 def local_contrast(lightness: FloatArray) -> FloatArray:
     """Root mean square of the detail about each pixel at two scales, (h, w, 2), in units of L."""
-    from scipy.ndimage import gaussian_filter
-
-    def blurred(width: float) -> FloatArray:
-        return np.asarray(gaussian_filter(lightness, width)) if width else lightness
-
     energies = [
-        gaussian_filter((blurred(fine) - blurred(coarse)) ** 2, window)
+        smooth((smooth(lightness, fine) - smooth(lightness, coarse)) ** 2, window)
         for fine, coarse, window in CONTRAST_BANDS
     ]
     return np.asarray(np.sqrt(np.stack(energies, axis=-1)))
@@ -45,16 +42,13 @@ def filter_responses(lightness: FloatArray, shape: tuple[int, int]) -> FloatArra
     (h, w, filters) array
         Of the given shape (h, w).
     """
-    from scipy.ndimage import gaussian_filter
-
     rows, columns = (
         ((np.arange(small) + 0.5) * large / small).astype(np.intp)
         for small, large in zip(shape, lightness.shape, strict=True)
     )
     responses = np.stack(
         [
-            gaussian_filter(lightness, scale, order=order)[np.ix_(rows, columns)]
-            * scale ** sum(order)
+            smooth(lightness, scale, order)[np.ix_(rows, columns)] * scale ** sum(order)
             for scale in FILTER_SCALES
             for order in DERIVATIVES
         ],

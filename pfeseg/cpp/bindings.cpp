@@ -26,7 +26,9 @@
 #include "contrast.hpp"
 #include "incomplete_cholesky.hpp"
 #include "region_merging.hpp"
+#include "smoothing.hpp"
 #include "split_bregman.hpp"
+#include "watershed.hpp"
 
 namespace nb = nanobind;
 using namespace pfeseg;
@@ -37,6 +39,8 @@ template <class T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Image = nb::ndarray<const T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 template <class T, int Dims>
 using Result = nb::ndarray<nb::numpy, T, nb::ndim<Dims>>;
 
@@ -374,10 +378,51 @@ incomplete_cholesky(Vector<int32_t> indptr, Vector<int32_t> indices, Vector<doub
             to_numpy<double, 1>(std::move(u.diagonal), {size})};
 }
 
+// An image filtered along its columns and then along its rows.
+template <class T>
+Result<T, 3> correlate(Image<T> image, Vector<double> down, Vector<double> right) {
+    const size_t height = image.shape(0), width = image.shape(1), channels = image.shape(2);
+    if (!image.size() || down.size() % 2 == 0 || right.size() % 2 == 0)
+        throw std::invalid_argument("an image that is not empty and odd filters are needed");
+    const std::vector<T> along_y(down.data(), down.data() + down.size());
+    const std::vector<T> along_x(right.data(), right.data() + right.size());
+    std::vector<T> half(image.size()), result(image.size());
+    {
+        nb::gil_scoped_release release;
+        correlate_axis(image.data(), 1, height, width * channels, along_y, half.data());
+        correlate_axis(half.data(), height, width, channels, along_x, result.data());
+    }
+    return to_numpy<T, 3>(std::move(result), {height, width, channels});
+}
+
+// The basins of all minima of a relief, 1, 2, ...
+Result<int32_t, 2> basins(Matrix<float> relief) {
+    const size_t height = relief.shape(0), width = relief.shape(1);
+    std::vector<int32_t> markers(height * width);
+    {
+        nb::gil_scoped_release release;
+        mark_minima(relief.data(), height, width, markers.data());
+        flood(relief.data(), height, width, markers.data());
+    }
+    return to_numpy<int32_t, 2>(std::move(markers), {height, width});
+}
+
+// Markers spread over the pixels marked 0.
+Result<int32_t, 2> watershed(Matrix<float> relief, Matrix<int32_t> markers) {
+    const size_t height = relief.shape(0), width = relief.shape(1);
+    if (markers.shape(0) != height || markers.shape(1) != width)
+        throw std::invalid_argument("relief and markers must have one shape");
+    std::vector<int32_t> result(markers.data(), markers.data() + markers.size());
+    {
+        nb::gil_scoped_release release;
+        flood(relief.data(), height, width, result.data());
+    }
+    return to_numpy<int32_t, 2>(std::move(result), {height, width});
+}
+
 // Contrast across the edges of each pixel with its right and with its lower neighbour.
 std::tuple<Result<float, 2>, Result<float, 2>> oriented_contrast(
-    nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu> image, int reach,
-    bool chi_square) {
+    Image<float> image, int reach, bool chi_square) {
     const size_t height = image.shape(0), width = image.shape(1);
     if (!height || !width || reach < 1 || reach % 2 == 0)
         throw std::invalid_argument("an image that is not empty and an odd reach are needed");
@@ -453,6 +498,10 @@ void bind_loop(nb::module_ &m, const char *name) {
 NB_MODULE(_kernels, m) {
     m.def("incomplete_cholesky", &incomplete_cholesky);
     m.def("best_variant", &best_variant);
+    m.def("correlate", &correlate<float>);
+    m.def("correlate", &correlate<double>);
+    m.def("basins", &basins);
+    m.def("watershed", &watershed);
     m.def("oriented_contrast", &oriented_contrast);
     m.def("merge_regions", &merge_regions);
     bind_loop<float>(m, "SplitBregmanSingle");
