@@ -60,23 +60,32 @@ def _numbered(
 
 
 def compare_levels(tree: Hierarchy, truths: Truths) -> list[Comparison]:
-    """Compare the cuts at the benchmark's 99 thresholds.
+    """Compare the cuts at the benchmark's 99 thresholds, as their label maps would be."""
+    return compare_merges(contingency_tables(tree.base, truths), tree.merges, tree.levels)
 
-    The regions of every cut are unions of the finest ones, so their contingency tables are sums
-    of columns; the figures are those of the label maps themselves.
+
+def compare_merges(
+    tables: list[NDArray[np.float64]], merges: NDArray[np.int32], levels: NDArray[np.float64]
+) -> list[Comparison]:
+    """Do as `compare_levels` with the contingency tables of the finest regions.
+
+    The regions of every cut are unions of these, so its tables are sums of their columns.
     """
-    tables = contingency_tables(tree.base, truths)
-    merged = [table.copy() for table in tables]
-    found, done = [], 0
+    rows = np.cumsum([len(table) for table in tables])[:-1]
+    merged = np.asfortranarray(np.concatenate(tables))  # columns are what is added
+    alive = np.ones(merged.shape[1], dtype=bool)
+    found: list[Comparison] = []
+    done = 0
     for threshold in UCM_THRESHOLDS:
-        upto = int(np.searchsorted(tree.levels, threshold, side="right"))
-        for kept, absorbed in tree.merges[done:upto]:
-            for table in merged:
-                table[:, kept] += table[:, absorbed]
-                table[:, absorbed] = 0
+        upto = int(np.searchsorted(levels, threshold, side="right"))
+        if found and upto == done:
+            found.append(found[-1])
+            continue
+        for kept, absorbed in merges[done:upto]:
+            merged[:, kept] += merged[:, absorbed]
+            alive[absorbed] = False
         done = upto
-        used = merged[0].any(axis=0)
-        found.append(compare_tables([table[:, used] for table in merged]))
+        found.append(compare_tables(np.split(merged[:, alive], rows)))
     return found
 
 

@@ -15,14 +15,14 @@ import numpy as np
 from pfeseg import PreparedImage, Settings
 
 SAMPLES = Path(__file__).parent.parent / "sample_images"
-SIZES = (60, 120, 240)
-WEIGHTS = (0.3, 1.0, 1.5, 3.0, 10.0)
+SIZES = (60, 120, 240, 480)
+WEIGHTS = {"clusters": (0.3, 1.0, 1.5, 3.0, 10.0), "default": (1.5, 5.0, 15.0, 50.0)}
 
 
-def variance_left(image: np.ndarray, size: int, r_relaxed: float) -> float:
+def variance_left(image: np.ndarray, preset: str, size: int, r_relaxed: float) -> float:
     """Return the mean over the channels of the variance after Stage II by that of the start."""
-    settings = Settings(max_size=size).changed(r_relaxed=r_relaxed, n_segments="dims")
-    result = PreparedImage(image, settings, once=True).segment(8)
+    settings = Settings.preset(preset, max_size=size, r_relaxed=r_relaxed)
+    result = PreparedImage(image, settings, once=True).segment(int(settings.n_dims))
     assert result.graph is not None
     assert result.embedding is not None
     assert result.Y0 is not None
@@ -38,12 +38,17 @@ def variance_left(image: np.ndarray, size: int, r_relaxed: float) -> float:
 
 def main() -> None:
     """Print a table as Markdown."""
-    print("| r_relaxed | " + " | ".join(f"{size} pixels" for size in SIZES) + " |")
-    print("|---" * (len(SIZES) + 1) + "|")
+    print("| preset | r_relaxed | " + " | ".join(f"{size} pixels" for size in SIZES) + " |")
+    print("|---" * (len(SIZES) + 2) + "|")
     images = [iio.imread(SAMPLES / name) for name in ("coffee.jpg", "rocket.jpg")]
-    for r in WEIGHTS:
-        left = [np.mean([variance_left(image, size, r) for image in images]) for size in SIZES]
-        print(f"| {r:g} | " + " | ".join(f"{share:.2f}" for share in left) + " |", flush=True)
+    for preset, weights in WEIGHTS.items():
+        for r in weights:
+            left = [
+                np.mean([variance_left(image, preset, size, r) for image in images])
+                for size in SIZES
+            ]
+            shares = " | ".join(f"{share:.2f}" for share in left)
+            print(f"| {preset} | {r:g} | {shares} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,14 @@
 """Search for the weights of the hierarchy on training images, one weight at a time.
 
-python benchmarks/tune.py BSDS500 --step 2
+python benchmarks/tune.py BSDS500
 
-Everything up to the region graphs is computed once; a trial only merges and scores. Goes
-through all weights, tries each a step larger and smaller, and keeps what raises
+Everything up to the region graphs is computed once, for several seeds, so that the weights do
+not lean on the accidents of one; a trial only merges and scores. Goes through all weights,
+tries each a step larger and smaller, halves the step after each round, and keeps what raises
 
     covering + PRI - VI / 4  (all at one level, the best)  +  half of the same of OIS.
+
+A weight of 0 stays 0.
 """
 
 from __future__ import annotations
@@ -15,15 +18,17 @@ import dataclasses
 from pathlib import Path
 
 import numpy as np
-from evaluation import compare_levels, every, load, map_items
+from evaluation import compare_merges, every, load, map_items
 
-from pfeseg import PreparedImage, Settings, enlarge_labels, hierarchy
+from pfeseg import PreparedImage, Settings, hierarchy
+from pfeseg.bsds_files import UCM_THRESHOLDS
 from pfeseg.contours import CUES, EdgeMaps, contrasts, ridges
 from pfeseg.dataset import Item
-from pfeseg.hierarchy import Hierarchy, RegionGraph, basins, region_graph, unit_rows
-from pfeseg.metrics import Comparison, Measured
+from pfeseg.hierarchy import RegionGraph, basins, merge_basins, region_graph, unit_rows
+from pfeseg.metrics import Measured, contingency_tables
+from pfeseg.refine import refine_labels
 
-STEP = 1.3
+FIRST_STEP = 1.6
 CUE_NAMES = tuple(f"contrast of {cue.what} at {cue.reach}" for cue in CUES)
 STEP_NAME, AREA_NAME = "step of the embedding", "area exponent"
 REGION_NAMES = {f"regions' {name}": name for name in hierarchy.REGION_WEIGHTS}
@@ -33,12 +38,15 @@ Weights = dict[str, float]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Prepared:
-    """One image up to its region graph; `parts` are the contrasts that weights add up."""
+    """One image up to its region graph; `parts` are the contrasts that weights add up.
+
+    `tables` are the contingency tables of its finest regions at full size.
+    """
 
     base: np.ndarray
     graph: RegionGraph
     parts: np.ndarray
-    truths: list[np.ndarray]
+    tables: list[np.ndarray]
 
 
 def shipped_weights() -> Weights:
@@ -50,11 +58,12 @@ def shipped_weights() -> Weights:
     return found
 
 
-def prepare(item: Item) -> Prepared:
+def prepare(item: Item, seed: int) -> Prepared:
     """Compute the region graph of one image, each contrast by itself."""
     image, truths = load(item)
-    prepared = PreparedImage(image, Settings().changed(threads=1), once=True)
-    result = prepared.cut(8)
+    settings = Settings(seed=seed, n_segments="dims").changed(threads=1)
+    prepared = PreparedImage(image, settings, once=True)
+    result = prepared.segment(settings.n_dims)
     assert result.embedding is not None
     assert result.graph is not None
     height, width = result.small_image.shape[:2]
@@ -71,40 +80,46 @@ def prepare(item: Item) -> Prepared:
     graph, with_step = contrast_of((nothing[0], nothing[1]))
     parts = [contrast_of(maps)[1] - with_step for _, maps in found]
     parts.append(with_step / hierarchy.EMBEDDING_STEP_WEIGHT)
-    full = enlarge_labels(base, (image.shape[0], image.shape[1]))
-    return Prepared(full, graph, np.stack(parts, axis=1), truths)
+    full = refine_labels(base, prepared.full_image)
+    return Prepared(base, graph, np.stack(parts, axis=1), all_columns(full, base, truths))
 
 
-def score_image(prepared: Prepared, weights: Weights) -> list[Comparison]:
-    """Merge one image by some weights and score its levels."""
+def all_columns(full: np.ndarray, base: np.ndarray, truths: list[np.ndarray]) -> list[np.ndarray]:
+    """Count pixels, with a column for the regions too that full size has lost."""
+    present = np.unique(full)
+    tables = []
+    for found in contingency_tables(full, truths):
+        table = np.zeros((len(found), int(base.max()) + 1))
+        table[:, present] = found
+        tables.append(table)
+    return tables
+
+
+def score_image(prepared: Prepared, weights: Weights) -> tuple[list[float], ...]:
+    """Merge one image by some weights; returns what is covered, PRI and VI at each level."""
     names = [*CUE_NAMES, STEP_NAME]
     contrast = prepared.parts @ np.array([weights[name] for name in names])
     graph = dataclasses.replace(prepared.graph, contrasts=contrast)
     hierarchy.REGION_WEIGHTS.update({short: weights[long] for long, short in REGION_NAMES.items()})
-    before = hierarchy.AREA_EXPONENT
     hierarchy.AREA_EXPONENT = weights[AREA_NAME]
-    try:
-        tree: Hierarchy = hierarchy.merge_basins(prepared.base, graph)
-    finally:
-        hierarchy.AREA_EXPONENT = before
-    return compare_levels(tree, prepared.truths)
+    tree = merge_basins(prepared.base, graph)
+    levels = compare_merges(prepared.tables, tree.merges, tree.levels)
+    return [c.covered for c in levels], [c.pri for c in levels], [c.vi for c in levels]
 
 
-def objective(images: list[Prepared], weights: Weights, jobs: int) -> tuple[float, str]:
+def objective(images: list[Prepared], weights: Weights) -> tuple[float, str]:
     """Return the figure to be raised, and a line about it."""
-    compared = map_items(score_image, images, [weights], jobs)
+    covered, pri, vi = map(np.array, zip(*(score_image(i, weights) for i in images), strict=True))
     measured = Measured(
-        covered=np.array([[c.covered for c in levels] for levels in compared]),
-        pixels=np.array([levels[0].region_sizes.sum() for levels in compared]),
-        pri=np.array([[c.pri for c in levels] for levels in compared]),
-        vi=np.array([[c.vi for c in levels] for levels in compared]),
+        covered, np.array([sum(t.sum() for t in i.tables) for i in images]), pri, vi
     )
-    once = np.ones((1, len(compared)))
+    once = np.ones((1, len(images)))
     covering, pri, vi = (figure[0] for figure in measured.by_setting(once))
     together = covering + pri - vi / 4
     best = int(together.argmax())
     ois = measured.ois(once)[0]
-    line = f"{covering[best]:.4f} / {pri[best]:.4f} / {vi[best]:.4f} at level {(best + 1) / 100}"
+    line = f"{covering[best]:.4f} / {pri[best]:.4f} / {vi[best]:.4f}"
+    line += f" at level {UCM_THRESHOLDS[best]:.2f}, OIS " + " / ".join(f"{x:.4f}" for x in ois)
     return float(together[best] + (ois[0] + ois[1] - ois[2] / 4) / 2), line
 
 
@@ -113,18 +128,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("root", type=Path, help="folder of BSDS500")
     parser.add_argument("--step", type=int, default=1, help="take every so many images")
-    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2)
     chosen = parser.parse_args()
-    images = map_items(prepare, every(chosen.root, "train", chosen.step), [], chosen.jobs)
+    items = every(chosen.root, "train", chosen.step)
+    images = [
+        prepared
+        for seed in range(chosen.seeds)
+        for prepared in map_items(prepare, items, [seed], chosen.jobs)
+    ]
     weights = shipped_weights()
-    best, line = objective(images, weights, chosen.jobs)
-    print(f"{len(images)} training images; start: {best:.4f}, {line}", flush=True)
-    for _ in range(chosen.rounds):
+    best, line = objective(images, weights)
+    print(f"{len(items)} images, {chosen.seeds} seeds; start: {best:.4f}, {line}", flush=True)
+    for k in range(chosen.rounds):
         for name in weights:
-            for factor in (STEP, 1 / STEP):
+            for factor in (FIRST_STEP ** (0.5**k), FIRST_STEP ** -(0.5**k)):
                 trial = {**weights, name: weights[name] * factor}
-                value, line = objective(images, trial, chosen.jobs)
+                value, line = objective(images, trial)
                 if value > best:
                     best, weights = value, trial
                     print(f"{name} = {trial[name]:.4g}: {best:.4f}, {line}", flush=True)

@@ -16,11 +16,11 @@ from typing import Any
 
 from evaluation import compare_levels, every, figures, load, map_items
 
-from pfeseg import Settings, appearance, contours, hierarchy, segment, texture
+from pfeseg import Settings, appearance, contours, cooccurrence, hierarchy, segment, texture
 from pfeseg.dataset import Item
 from pfeseg.metrics import Comparison, compare, summarise
 
-ROOMS = {room.__name__: room for room in (appearance, contours, hierarchy, texture)}
+ROOMS = {room.__name__: room for room in (appearance, contours, cooccurrence, hierarchy, texture)}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,28 +52,36 @@ ONLY_EMBEDDING = without_cues("lightness", "colour", "materials", "textons") | w
     "lightness", "colour", "materials", "textons"
 )
 
+COLOUR_GRAPH = {"features": "lab", "neighbours": 4}
+
 VARIANTS = (
     Variant("default"),
-    Variant("r_relaxed = 0.3", {"r_relaxed": 0.3}),
-    Variant("r_relaxed = 1", {"r_relaxed": 1.0}),
-    Variant("r_relaxed = 3", {"r_relaxed": 3.0}),
-    Variant("r_relaxed = 10, as in the paper", {"r_relaxed": 10.0}),
+    Variant("seed 1", {"seed": 1}),
+    Variant("seed 2", {"seed": 2}),
+    Variant("weights of CIELAB colours", {"features": "lab"}),
+    Variant(
+        "weights of CIELAB colours, 4 neighbours, r_relaxed = 1.5, d = 8",
+        COLOUR_GRAPH | {"r_relaxed": 1.5, "n_dims": 8, "relaxed_iterations": 30},
+    ),
+    Variant("4 neighbours", {"neighbours": 4}),
+    Variant("neighbours within 3", {"neighbours": 3.0}),
+    Variant("neighbours within 4.3", {"neighbours": 4.3}),
+    Variant("mutual information of colours alone, start from RGB", {"texture": 0.0}),
+    Variant("24 classes of colour", constants={"pfeseg.cooccurrence.N_CLASSES": 24}),
+    Variant("96 classes of colour", constants={"pfeseg.cooccurrence.N_CLASSES": 96}),
+    Variant("colours meet within 2.3", constants={"pfeseg.cooccurrence.REACH": 2.3}),
+    Variant("colours meet within 7", constants={"pfeseg.cooccurrence.REACH": 7.0}),
+    Variant("r_relaxed = 1.5", {"r_relaxed": 1.5}),
+    Variant("r_relaxed = 5", {"r_relaxed": 5.0}),
+    Variant("r_relaxed = 50", {"r_relaxed": 50.0}),
     Variant("no Stage I", {"soc_iterations": 0}),
     Variant("3 SOC iterations", {"soc_iterations": 3}),
-    Variant("10 iterations of Stage II", {"relaxed_iterations": 10}),
-    Variant("100 iterations of Stage II", {"relaxed_iterations": 100}),
-    Variant("d = 5", {"n_dims": 5}),
-    Variant("d = 12", {"n_dims": 12}),
-    Variant("d = 16", {"n_dims": 16}),
-    Variant("sigma = rms", {"sigma": "rms"}),
-    Variant("sigma = 0.6 rms", {"sigma": "0.6rms"}),
-    Variant("RGB weights", {"features": "rgb"}),
-    Variant("8 neighbours", {"neighbours": 8}),
-    Variant("start without texture, from RGB", {"texture": 0.0}),
+    Variant("40 iterations of Stage II", {"relaxed_iterations": 40}),
+    Variant("d = 6", {"n_dims": 6}),
+    Variant("d = 20", {"n_dims": 20}),
     Variant("start from soft assignments", {"assignment": "soft"}),
-    Variant("embedding at 80 pixels", {"max_size": 80}),
+    Variant("embedding at 60 pixels", {"max_size": 60}),
     Variant("embedding at 160 pixels", {"max_size": 160}),
-    Variant("seed 1", {"seed": 1}),
     Variant("boundaries not refined", {"refine": False}),
     Variant("no embedding in the merging", constants=NO_EMBEDDING),
     Variant("embedding alone in the merging", constants=ONLY_EMBEDDING),
@@ -84,7 +92,7 @@ VARIANTS = (
         constants=without_cues("lightness", "colour") | without_regions("lightness", "colour"),
     ),
     Variant("area exponent 0", constants={"pfeseg.hierarchy.AREA_EXPONENT": 0.0}),
-    Variant("area exponent 0.4", constants={"pfeseg.hierarchy.AREA_EXPONENT": 0.4}),
+    Variant("area exponent 0.2", constants={"pfeseg.hierarchy.AREA_EXPONENT": 0.2}),
     Variant(
         "12 materials, 16 textons",
         constants={

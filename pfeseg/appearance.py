@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.image import area_average, as_lab, downsample, interpolate, small_size
-from pfeseg.kmeans import assign, kmeans
+from pfeseg.kmeans import quantise
 from pfeseg.texture import filter_responses
 
 FloatArray = NDArray[np.float64]
@@ -37,12 +37,6 @@ N_TEXTONS = 32
 
 CONTRAST_WEIGHT = 2.0
 """Of the local contrast beside the colour in the classes of materials."""
-
-MAX_FIT_PIXELS = 4_000
-"""The classes are fitted to a random sample of this size where there are more pixels."""
-
-FIT_ITERATIONS = 20
-"""Iterations of k-means; classes need not be the best to describe an image."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,11 +122,6 @@ def _side(multiple: int, small_shape: tuple[int, ...], full_shape: tuple[int, ..
 def _classes(
     features: NDArray[np.floating[Any]], n_classes: int, rng: np.random.Generator
 ) -> NDArray[np.float32]:
-    """Cluster pixels by k-means; returns their memberships, (h, w, classes)."""
-    rows = features.reshape(-1, features.shape[2]).astype(np.float32)
-    sample = rows
-    if len(rows) > MAX_FIT_PIXELS:
-        sample = rows[np.sort(rng.choice(len(rows), MAX_FIT_PIXELS, replace=False))]
-    _, centres = kmeans(sample, min(n_classes, len(sample)), rng, 1, FIT_ITERATIONS)
-    members = np.eye(len(centres), dtype=np.float32)[assign(rows, centres)[0]]
-    return members.reshape(*features.shape[:2], -1)
+    """Cluster pixels; returns their memberships, (h, w, classes)."""
+    classes, centres = quantise(features, n_classes, rng)
+    return np.eye(len(centres), dtype=np.float32)[classes]

@@ -48,15 +48,11 @@ class Cue:
 
 
 CUES = (
-    Cue("lightness", 5, 0.05, ridge_weight=0.7),
-    Cue("lightness", 11, 0.079),
-    Cue("colour", 5, 0.019, ridge_weight=0.7),
-    Cue("colour", 11, 0.049),
-    Cue("materials", 5, 0.31, ridge_weight=0.5),
-    Cue("materials", 11, 0.49, ridge_weight=0.25),
-    Cue("materials", 21, 0.19),
-    Cue("textons", 11, 1.88),
-    Cue("textons", 21, 2.22),
+    Cue("lightness", 5, 0.111, ridge_weight=0.7),
+    Cue("colour", 5, 0.091, ridge_weight=0.7),
+    Cue("materials", 5, 0.0, ridge_weight=0.5),
+    Cue("materials", 11, 4.88, ridge_weight=0.25),
+    Cue("textons", 11, 2.92),
 )
 """Weights chosen on the training images of BSDS500, see benchmarks/quality.md."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pfeseg.cooccurrence import colour_information
 from pfeseg.errors import InvalidInputError
 from pfeseg.image import as_lab, as_rgb
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 FloatArray = NDArray[np.float64]
-Features = Literal["rgb", "lab"]
+Features = Literal["rgb", "lab", "pmi"]
+FEATURES: tuple[Features, ...] = ("rgb", "lab", "pmi")
 
 WEIGHT_FLOOR = 1e-30
 """Smallest weight. Its square vanishes in single precision: such an edge ties nothing together."""
@@ -26,6 +28,9 @@ MAX_WEIGHT = 1e12
 
 MAX_SIGMA = 1e6
 """Beyond it every weight is 1 anyway."""
+
+FULL_WEIGHT_QUANTILE = 0.9
+"""Edges of more mutual information than this share of them have weight 1."""
 
 DEGREE_FLOOR = 1e-6
 """Smallest degree, in units of the mean degree, so that D is invertible for isolated nodes too."""
@@ -116,10 +121,14 @@ def build_pixel_graph(
     neighbours: float = 4,
     features: Features = "rgb",
     sigma: str | float = "rms",
+    texture: NDArray[np.floating[Any]] | None = None,
+    seed: int = 0,
 ) -> Graph:
-    """Join neighbouring pixels by the heat kernel of their colours.
+    """Join neighbouring pixels, by how alike their colours are or how often they meet.
 
-    ``w_ij = exp(-||x_i - x_j||^2 / (2 sigma^2))``; pixels are numbered row by row.
+    With colours x, ``w_ij = exp(-||x_i - x_j||^2 / (2 sigma^2))``. With pointwise mutual
+    information, ``w_ij = exp(min(PMI(i, j) - q, 0))``, where q is exceeded by a tenth of the
+    edges; see `pfeseg.cooccurrence`. Pixels are numbered row by row.
 
     Parameters
     ----------
@@ -128,34 +137,52 @@ def build_pixel_graph(
     neighbours : number
         4 or 8 (integers), or any other number as a radius in pixels: each
         pixel is joined to all those within that distance.
-    features : {"rgb", "lab"}
-        Colour space of x: RGB in [0, 1], or CIELAB with L in [0, 100].
+    features : {"rgb", "lab", "pmi"}
+        Colour space of x, RGB in [0, 1] or CIELAB with L in [0, 100]; or
+        mutual information of the classes of CIELAB colours.
     sigma : str or float
-        Width of the kernel. "rms" takes the root mean square of the
-        differences ``||x_i - x_j||`` over all edges of this image, and
+        Width of the kernel of colours. "rms" takes the root mean square of
+        the differences ``||x_i - x_j||`` over all edges of this image, and
         "0.8rms" that many times as much.
+    texture : (h, w, c) array, optional
+        Such as the local contrast, in units of CIELAB: what "pmi" looks at
+        beside the colours.
+    seed : int
+        For the classes of "pmi".
     """
     check_graph_options(neighbours, features, sigma)
     x = as_rgb(image) if features == "rgb" else as_lab(image)
     height, width = x.shape[:2]
+    if features == "pmi":
+        classes, table = colour_information(x, texture, seed)
     pixel = np.arange(height * width, dtype=np.int32).reshape(height, width)
 
     # One column per offset, sorted by the step in pixel number: reading the
     # table row by row gives the edges sorted by i, then by j.
     offsets = sorted(_offsets(neighbours, max(height, width)), key=lambda o: o[0] * width + o[1])
     joined = np.zeros((height, width, len(offsets)), dtype=bool)
-    distance2 = np.zeros((height, width, len(offsets)))
+    compared = np.zeros((height, width, len(offsets)))
     for k, (dy, dx) in enumerate(offsets):
         here = (slice(0, max(height - dy, 0)), slice(max(-dx, 0), max(width - max(dx, 0), 0)))
         there = (slice(dy, None), slice(max(dx, 0), max(width + min(dx, 0), 0)))
         joined[(*here, k)] = True
-        distance2[(*here, k)] = ((x[here] - x[there]) ** 2).sum(axis=2)
+        if features == "pmi":
+            compared[(*here, k)] = table[classes[here], classes[there]]
+        else:
+            compared[(*here, k)] = ((x[here] - x[there]) ** 2).sum(axis=2)
 
     step = np.array([dy * width + dx for dy, dx in offsets], dtype=np.int32)
     first = np.broadcast_to(pixel[..., None], joined.shape)[joined]
     second = (pixel[..., None] + step)[joined]
     edges = np.stack([first, second], axis=1)
-    return Graph._of(pixel.size, edges, _heat_kernel(distance2[joined], sigma))
+    values = compared[joined]
+    weights = _information_kernel(values) if features == "pmi" else _heat_kernel(values, sigma)
+    return Graph._of(pixel.size, edges, weights)
+
+
+def _information_kernel(information: FloatArray) -> FloatArray:
+    enough = np.quantile(information, FULL_WEIGHT_QUANTILE) if information.size else 0.0
+    return np.asarray(np.exp(np.minimum(information - enough, 0.0)))
 
 
 def _heat_kernel(distance2: FloatArray, sigma: str | float) -> FloatArray:
@@ -189,8 +216,9 @@ def check_graph_options(neighbours: float, features: str, sigma: str | float) ->
         raise InvalidInputError(
             f"neighbours must be 4, 8 or a radius of at least 1 pixel, got {neighbours!r}"
         )
-    if features not in ("rgb", "lab"):
-        raise InvalidInputError(f'features must be "rgb" or "lab", got {features!r}')
+    if features not in FEATURES:
+        known = ", ".join(f'"{name}"' for name in FEATURES)
+        raise InvalidInputError(f"features must be one of {known}, got {features!r}")
     if isinstance(sigma, str):
         parse_rms(sigma)
     elif not (_is_number(sigma) and 0 < float(sigma) < MAX_SIGMA):

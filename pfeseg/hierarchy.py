@@ -28,21 +28,21 @@ from pfeseg.smoothing import smooth
 Labels = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
 
-EMBEDDING_STEP_WEIGHT = 5.28
+EMBEDDING_STEP_WEIGHT = 8.4
 """Of the jump of the embedding across a boundary."""
 
 REGION_WEIGHTS = {
-    "lightness": 0.0089,
-    "colour": 0.052,
-    "materials": 2.02,
-    "textons": 4.88,
-    "embedding": 1.3,
+    "lightness": 0.0028,
+    "colour": 0.03,
+    "materials": 2.41,
+    "textons": 3.5,
+    "embedding": 0.7,
 }
 """Of the differences between the means, or histograms, of two regions."""
 
-AREA_EXPONENT = 0.2
+AREA_EXPONENT = 0.1
 
-HALF_COST = 4.63
+HALF_COST = 8.6
 """Cost that becomes level 1/2. This and the weights were chosen on the training images of
 BSDS500, see benchmarks/quality.md."""
 

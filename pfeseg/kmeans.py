@@ -18,6 +18,12 @@ MAX_ITERATIONS = 300
 TOLERANCE = 1e-4
 """Lloyd's iterations end when the centres' squared shift is at most this part of the variance."""
 
+QUANTISE_PIXELS = 4_000
+"""Classes of pixels are fitted to a random sample of this size where there are more."""
+
+QUANTISE_ITERATIONS = 20
+"""Classes need not be the best to describe an image."""
+
 _CHUNK_ROWS = 1 << 16
 
 
@@ -51,6 +57,34 @@ def kmeans(
             best = run
     assert best is not None
     return best[1], best[2]
+
+
+def quantise(
+    features: NDArray[np.floating[Any]], n_classes: int, rng: np.random.Generator
+) -> tuple[Labels, FloatArray]:
+    """Sort the pixels of an image into classes, fitted to a sample of them by a short run.
+
+    Parameters
+    ----------
+    features : (h, w, c) array
+    n_classes : int
+        Fewer come back where the image has fewer pixels.
+    rng : numpy Generator
+
+    Returns
+    -------
+    (h, w) int32 array
+        Class of each pixel.
+    (classes, c) float32 array
+        Their centres.
+    """
+    rows = features.reshape(-1, features.shape[2]).astype(np.float32)
+    sample = rows
+    if len(rows) > QUANTISE_PIXELS:
+        sample = rows[np.sort(rng.choice(len(rows), QUANTISE_PIXELS, replace=False))]
+    n_classes = min(n_classes, len(sample))
+    _, centres = kmeans(sample, n_classes, rng, 1, QUANTISE_ITERATIONS)
+    return assign(rows, centres)[0].reshape(features.shape[:2]), centres
 
 
 def assign(rows: FloatArray, centres: FloatArray) -> tuple[Labels, FloatArray]:

@@ -167,7 +167,12 @@ class PreparedImage:
         return self._timed(
             "graph",
             lambda: build_pixel_graph(
-                self.small_image, chosen.neighbours, chosen.features, chosen.sigma
+                self.small_image,
+                chosen.neighbours,
+                chosen.features,
+                chosen.sigma,
+                self._texture,
+                chosen.seed,
             ),
         )
 
@@ -330,7 +335,7 @@ class PreparedImage:
 
     @cached_property
     def _texture(self) -> FloatArray | None:
-        """What the mixture sees beside the colours of the small image."""
+        """What the graph and the mixture see beside the colours of the small image."""
         if not self.settings.texture:
             return None
         height, width = self.small_image.shape[:2]

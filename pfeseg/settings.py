@@ -16,7 +16,7 @@ from pfeseg.initial import Assignment
 from pfeseg.methods import CUTS, METHODS, Method
 from pfeseg.solver_settings import SolverSettings
 
-_SOLVER = SolverSettings(r_relaxed=1.5, soc_iterations=1, relaxed_iterations=30)
+_SOLVER = SolverSettings(r_relaxed=15.0, soc_iterations=1, relaxed_iterations=15)
 
 
 @dataclass(frozen=True)
@@ -52,16 +52,17 @@ class Settings:
         Of the pixel graph, see `build_pixel_graph`.
     texture : float
         Weight of the local contrast beside CIELAB colours in the initial
-        embedding; 0 starts from RGB colours alone.
+        embedding and in the mutual information of the graph; with 0, the
+        former starts from RGB colours alone.
     assignment : {"hard", "soft"}
         Of the initial embedding, see `gmm_initial_embedding`.
     seed : int
-        For the mixture and for k-means.
+        For the classes of colour, the mixture and k-means.
     solver : SolverSettings
     """
 
     method: Method = "pfe"
-    n_dims: int | Literal["auto"] = 8
+    n_dims: int | Literal["auto"] = 12
     n_segments: int | Literal["auto", "dims"] | None = None
     n_regions: int | None = None
     level: float | None = None
@@ -69,8 +70,8 @@ class Settings:
     refine: bool = True
     downsample: float = 1
     max_size: int | None = 120
-    neighbours: float = 4
-    features: Features = "lab"
+    neighbours: float = 2.0
+    features: Features = "pmi"
     sigma: str | float = "0.8rms"
     texture: float = 2.5
     assignment: Assignment = "hard"
@@ -185,15 +186,25 @@ def _known(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:
 
 PRESETS: dict[str, Settings] = {
     "default": Settings(),
+    "clusters": Settings(
+        n_dims=8,
+        n_segments="dims",
+        neighbours=4,
+        features="lab",
+        solver=SolverSettings(r_relaxed=1.5, soc_iterations=1, relaxed_iterations=30),
+    ),
     "paper": Settings(
         n_dims=15,
         n_segments="dims",
         refine=False,
         downsample=4,
         max_size=None,
+        neighbours=4,
         features="rgb",
         sigma="rms",
         texture=0.0,
         solver=SolverSettings(),
     ),
 }
+"""What to start from: for the hierarchy of regions; for k-means, which needs a flatter embedding
+than merging does; and as in the paper."""

@@ -44,9 +44,15 @@ def graph_stage(image_file: Path, output: Path, settings: Settings) -> Graph:
     """Build the pixel graph of a downsampled image."""
     header, arrays = read_stage(image_file, "image")
     graph = build_pixel_graph(
-        arrays["image"], settings.neighbours, settings.features, settings.sigma
+        arrays["image"],
+        settings.neighbours,
+        settings.features,
+        settings.sigma,
+        _texture(arrays, settings),
+        settings.seed,
     )
-    used = header["settings"] | _chosen(settings, "neighbours", "features", "sigma")
+    names = ("neighbours", "features", "sigma", "texture", "seed")
+    used = header["settings"] | _chosen(settings, *names)
     content = {"n_nodes": np.array(graph.n_nodes), "edges": graph.edges, "weights": graph.weights}
     write_stage(output, "graph", used, content | _sizes(arrays))
     return graph
@@ -56,7 +62,7 @@ def init_stage(image_file: Path, output: Path, settings: Settings) -> NDArray[np
     """Make the initial embedding of a downsampled image."""
     header, arrays = read_stage(image_file, "image")
     n_dims = _number(settings.n_dims, "-d")
-    texture = settings.texture * arrays["texture"] if settings.texture else None
+    texture = _texture(arrays, settings)
     Y0 = gmm_initial_embedding(arrays["image"], n_dims, settings.assignment, settings.seed, texture)
     used = header["settings"] | _chosen(settings, "n_dims", "texture", "assignment", "seed")
     write_stage(output, "init", used, {"Y0": Y0} | _sizes(arrays))
@@ -146,6 +152,10 @@ def describe_stage(path: Path) -> dict[str, Any]:
         **held,
         "settings": header["settings"],
     }
+
+
+def _texture(arrays: dict[str, NDArray[Any]], settings: Settings) -> NDArray[Any] | None:
+    return settings.texture * arrays["texture"] if settings.texture else None
 
 
 def _full_size(arrays: dict[str, NDArray[Any]]) -> tuple[int, int]:

@@ -111,7 +111,7 @@ def test_flat_colour_has_unit_weights():
     [
         ({"neighbours": 0}, "neighbours must be 4, 8"),
         ({"neighbours": np.nan}, "neighbours must be 4, 8"),
-        ({"features": "hsv"}, '"rgb" or "lab"'),
+        ({"features": "hsv"}, 'one of "rgb", "lab", "pmi"'),
         ({"sigma": "max"}, "sigma"),
         ({"sigma": 0.0}, "sigma"),
     ],

@@ -301,8 +301,8 @@ def test_command_writes_the_hierarchy(samples, tmp_path):
     assert picture.shape == labels.shape
     assert picture.max() == 255
     assert picture.min() == 0
-    clusters = run("segment", samples / "chelsea.jpg", "-k", 4, "--save", "ucm,labels",
-                   "-o", tmp_path / "k")  # fmt: skip
+    clusters = run("segment", samples / "chelsea.jpg", "-k", 4, "--preset", "default",
+                   "--save", "ucm,labels", "-o", tmp_path / "k")  # fmt: skip
     assert clusters.exit_code == 0, clusters.stderr
     assert read_labels(tmp_path / "k" / "chelsea_labels.png").max() + 1 == 4
     assert (loadmat(tmp_path / "k" / "chelsea_ucm.mat")["ucm2"] == ucm2).all()

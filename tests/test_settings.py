@@ -32,6 +32,9 @@ def test_presets():
     assert (*caps, paper.solver.relaxed_iterations) == (10, 5, 100)
     assert (paper.downsample, paper.neighbours, paper.sigma) == (4, 4, "rms")
     assert Settings.preset("paper", n_dims=7).n_dims == 7
+    clusters = Settings.preset("clusters")
+    assert clusters.by_kmeans
+    assert clusters.solver.r_relaxed < Settings().solver.r_relaxed  # flatter
 
 
 def test_changed_reaches_the_solver():
@@ -83,7 +86,7 @@ def test_settings_are_frozen():
         (lambda: Settings(solver=3), "solver"),
         (lambda: Settings.from_json("[1]"), "names and values"),
         (lambda: Settings(seed=-1), "seed"),
-        (lambda: Settings.preset("best"), "the presets are: default, paper"),
+        (lambda: Settings.preset("best"), "the presets are: default, clusters, paper"),
         (lambda: Settings.from_dict({"dims": 3}), "unknown settings: dims"),
         (lambda: Settings.from_dict({"solver": {"mu": 3}}), "unknown settings: mu"),
     ],

@@ -12,7 +12,7 @@ from pfeseg.files import read_labels, read_stage, write_png
 
 @pytest.fixture
 def chain(samples, tmp_path):
-    """Run all stages by hand with settings that differ from the preset's."""
+    """Run all stages by hand with settings that differ from the preset's, which is "clusters"."""
     image = samples / "chelsea.jpg"
     steps = [
         ("downsample", image, "--downsample", 5, "--max-size", 60, "-o", tmp_path / "image.npz"),
@@ -20,8 +20,8 @@ def chain(samples, tmp_path):
          "-o", tmp_path / "graph.npz"),
         ("init", tmp_path / "image.npz", "-d", 7, "--assignment", "soft", "--seed", 5,
          "-o", tmp_path / "init.npz"),
-        ("embed", tmp_path / "graph.npz", tmp_path / "init.npz", "--r-relaxed", 3,
-         "--soc-iterations", 2, "-o", tmp_path / "embedding.npz"),
+        ("embed", tmp_path / "graph.npz", tmp_path / "init.npz", "--preset", "clusters",
+         "--r-relaxed", 3, "--soc-iterations", 2, "-o", tmp_path / "embedding.npz"),
         ("cluster", tmp_path / "embedding.npz", image, "-k", 6, "--seed", 5,
          "-o", tmp_path / "labels.png"),
         ("merge", tmp_path / "embedding.npz", image, "--regions", 5,
@@ -52,6 +52,22 @@ def test_stages_chained_by_hand_equal_segment(chain, samples):
     assert (chain / "merged.png").read_bytes() == whole.read_bytes()
     here, there = (loadmat(folder / "chelsea_ucm.mat") for folder in (chain, chain / "whole"))
     assert (here["ucm2"] == there["ucm2"]).all()
+
+
+def test_default_stages_equal_the_default_command(samples, tmp_path):
+    image = samples / "rocket.jpg"
+    for step in (
+        ("downsample", image, "-o", tmp_path / "image.npz"),
+        ("graph", tmp_path / "image.npz", "--seed", 2, "-o", tmp_path / "graph.npz"),
+        ("init", tmp_path / "image.npz", "--seed", 2, "-o", tmp_path / "init.npz"),
+        ("embed", tmp_path / "graph.npz", tmp_path / "init.npz", "-o", tmp_path / "Y.npz"),
+        ("merge", tmp_path / "Y.npz", image, "-o", tmp_path / "merged.png"),
+        ("segment", image, "--seed", 2, "-o", tmp_path),
+    ):
+        result = run(*step)
+        assert result.exit_code == 0, result.stderr
+    whole = tmp_path / "rocket_labels.png"
+    assert (tmp_path / "merged.png").read_bytes() == whole.read_bytes()
 
 
 def test_files_carry_the_settings_of_all_stages_before(chain):

@@ -56,7 +56,9 @@ def method_names(text: str) -> tuple[str, ...]:
 )
 @click.option("--no-figures", is_flag=True, help="Do without the figures, which need matplotlib.")
 @click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
-@settings_options(without=("n_dims", *CUTS, "method", "min_region", "threads"))
+@settings_options(
+    without=("n_dims", *CUTS, "method", "min_region", "threads"), default_preset="clusters"
+)
 def bsds(
     root: Path,
     output: Path,
@@ -92,7 +94,7 @@ def bsds(
     """
     # What the command itself varies must not come from --config.
     fixed = {"method": "pfe", "n_dims": 15, "n_segments": "dims", "min_region": 0.0}
-    settings = make_settings(**options).changed(**fixed, threads=None)
+    settings = make_settings(clusters=True, **options).changed(**fixed, threads=None)
     from pfeseg.dataset import Plan, find_items, run_items, start_run
     from pfeseg.figures import check_matplotlib
 

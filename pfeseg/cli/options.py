@@ -104,18 +104,21 @@ _SETTINGS = [
                  "  [default: 120, paper: no limit]"),
     _option("graph", "--neighbours", type=radius_or_neighbours, metavar="4|8|RADIUS",
             help="Pixels that are joined: 4 or 8, or all within a radius such as 2.5."
-                 "  [default: 4]"),
-    _option("graph", "--features", type=click.Choice(["rgb", "lab"]),
-            help="Colour space of the edge weights.  [default: lab, paper: rgb]"),
+                 "  [default: 2.0; clusters, paper: 4]"),
+    _option("graph", "--features", type=click.Choice(["rgb", "lab", "pmi"]),
+            help="What edge weights compare: colours in RGB or CIELAB, or how often they meet in "
+                 "the image (pointwise mutual information)."
+                 "  [default: pmi, clusters: lab, paper: rgb]"),
     _option("graph", "--sigma", type=rms_or_number, metavar="[X]rms|NUMBER",
-            help="Width of the edge weights; rms takes it from the image, 0.8rms that many times "
-                 "as much.  [default: 0.8rms, paper: rms]"),
-    _option("init", "--texture", type=click.FloatRange(min=0), metavar="WEIGHT",
-            help="Weight of the local contrast beside CIELAB colours in the mixture; 0 is a "
-                 "mixture of RGB colours alone.  [default: 2.5, paper: 0]"),
+            help="Width of the edge weights of colours; rms takes it from the image, 0.8rms that "
+                 "many times as much.  [default: 0.8rms, paper: rms]"),
+    _option("graph init", "--texture", type=click.FloatRange(min=0), metavar="WEIGHT",
+            help="Weight of the local contrast beside CIELAB colours, in mutual information and "
+                 "in the mixture; with 0 this is one of RGB colours."
+                 "  [default: 2.5, paper: 0]"),
     _option("init", "-d", "--dims", "n_dims", type=number_or("auto"), metavar="D|auto",
             help="Dimension of the embedding; auto chooses it as 'sweep' does."
-                 "  [default: 8, paper: 15]"),
+                 "  [default: 12, clusters: 8, paper: 15]"),
     _option("init", "--assignment", type=click.Choice(["hard", "soft"]),
             help="Start from the likeliest mixture component or from all.  [default: hard]"),
     _option("embed", "--lam", type=float, metavar="NUMBER",
@@ -123,13 +126,13 @@ _SETTINGS = [
     _option("embed", "--r", type=float, metavar="NUMBER",
             help="Weight of the fidelity in Stage I.  [default: 100]"),
     _option("embed", "--r-relaxed", type=float, metavar="NUMBER",
-            help="Weight of the fidelity in Stage II.  [default: 1.5, paper: 10]"),
+            help="Weight of the fidelity in Stage II.  [default: 15, clusters: 1.5, paper: 10]"),
     _option("embed", "--soc-iterations", type=int, metavar="N",
             help="Cap of the outer loop of Stage I.  [default: 1, paper: 10]"),
     _option("embed", "--split-iterations", type=int, metavar="N",
             help="Cap of the inner loop of Stage I.  [default: 5]"),
     _option("embed", "--relaxed-iterations", type=int, metavar="N",
-            help="Cap of Stage II.  [default: 30, paper: 100]"),
+            help="Cap of Stage II.  [default: 15, clusters: 30, paper: 100]"),
     _option("embed", "--tol", type=float, metavar="NUMBER",
             help="Stop a loop at this relative change.  [default: 2.2e-16]"),
     _option("embed", "--linear-solver", type=click.Choice(["pcg", "direct"]),
@@ -144,7 +147,7 @@ _SETTINGS = [
     _option("cluster", "-k", "--segments", "n_segments", type=number_or("auto", "dims"),
             metavar="K|auto|dims",
             help="Cut by k-means into so many clusters; auto chooses their number as 'sweep' "
-                 "does, dims takes D.  [default: the hierarchy is cut instead, paper: dims]"),
+                 "does, dims takes D.  [default: the hierarchy is cut instead; clusters, paper: dims]"),
     _option("merge", "--regions", "n_regions", type=click.IntRange(min=1), metavar="N",
             help="Cut the hierarchy of regions where it has so many, or keep all if it has fewer."),
     _option("merge", "--level", "level", type=click.FloatRange(0, 1), metavar="T",
@@ -157,12 +160,14 @@ _SETTINGS = [
             help="Split the labels into connected regions and let those that are smaller, such "
                  "as 200 or 0.5%, join the touching region of most similar colour."
                  "  [default: absorb none]"),
-    _option("init cluster merge", "--seed", type=click.IntRange(0, 2**32 - 1), metavar="N",
-            help="Seed of the mixture and of k-means.  [default: 0]"),
+    _option("graph init cluster merge", "--seed", type=click.IntRange(0, 2**32 - 1), metavar="N",
+            help="Seed of the classes of colour, the mixture and k-means.  [default: 0]"),
 ]  # fmt: skip
 
 
-def settings_options(*stages: str, without: tuple[str, ...] = ()) -> Callable[[F], F]:
+def settings_options(
+    *stages: str, without: tuple[str, ...] = (), default_preset: str = "default"
+) -> Callable[[F], F]:
     """Add the options of some stages, or of all, and ``--preset`` and ``--config``."""
 
     def add(command: F) -> F:
@@ -175,21 +180,30 @@ def settings_options(*stages: str, without: tuple[str, ...] = ()) -> Callable[[F
         )(command)  # fmt: skip
         return click.option(
             "--preset", metavar="NAME",
-            help="Settings to start from: default or paper; options change them.",
+            help="Settings to start from: default, clusters or paper; options change them."
+                 f"  [default: {default_preset}]",
         )(command)  # fmt: skip
 
     return add
 
 
-def make_settings(preset: str | None, config: Path | None, **changes: Any) -> Settings:
-    """Make settings of the values of `settings_options`; None changes nothing."""
+def make_settings(
+    preset: str | None, config: Path | None, *, clusters: bool = False, **changes: Any
+) -> Settings:
+    """Make settings of the values of `settings_options`; None changes nothing.
+
+    Without a preset it is "clusters" where k-means will cut: always if `clusters`, else if the
+    number of clusters or a method that knows no hierarchy is given.
+    """
     from pfeseg.errors import InvalidInputError
     from pfeseg.settings import Settings
 
     if preset and config:
         raise click.UsageError("give --preset or --config, not both")
+    clusters |= changes.get("n_segments") is not None or changes.get("method") not in (None, "pfe")
+    usual = "clusters" if clusters else "default"
     try:
-        base = _read_config(config) if config else Settings.preset(preset or "default")
+        base = _read_config(config) if config else Settings.preset(preset or usual)
         return base.changed(**{name: v for name, v in changes.items() if v is not None})
     except InvalidInputError as error:
         raise click.UsageError(str(error)) from error

@@ -94,7 +94,7 @@ def kinds_of_results(text: str) -> tuple[str, ...]:
 @click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
 @click.option("-v", "--verbose", is_flag=True, help="Print the time of every stage.")
 @reading_options
-@settings_options()
+@settings_options(default_preset="default; with -k or a rival, clusters")
 def segment(
     inputs: tuple[str, ...],
     files_from: str | None,

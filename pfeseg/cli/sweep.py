@@ -52,7 +52,7 @@ SCORES = ("covering", "pri", "vi")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
 @click.option("-q", "--quiet", is_flag=True, help="Print the table only, without progress.")
 @reading_options
-@settings_options(without=("n_dims", *CUTS))
+@settings_options(without=("n_dims", *CUTS), default_preset="clusters")
 def sweep(
     image: Path,
     dims: tuple[int, ...],
@@ -92,7 +92,7 @@ def sweep(
       pfeseg sweep photo.jpg -d 8 -k 3:12
       pfeseg sweep photo.jpg -d 5,10,15 --ground-truth photo.mat
     """
-    settings = make_settings(**options)
+    settings = make_settings(clusters=True, **options)
     from pfeseg.bsds_files import check_size, read_ground_truths
     from pfeseg.errors import InvalidInputError
     from pfeseg.files import write_png, write_text
