@@ -147,7 +147,8 @@ _SETTINGS = [
     _option("cluster", "-k", "--segments", "n_segments", type=number_or("auto", "dims"),
             metavar="K|auto|dims",
             help="Cut by k-means into so many clusters; auto chooses their number as 'sweep' "
-                 "does, dims takes D.  [default: the hierarchy is cut instead; clusters, paper: dims]"),
+                 "does, dims takes D."
+                 "  [default: the hierarchy is cut instead; clusters, paper: dims]"),
     _option("merge", "--regions", "n_regions", type=click.IntRange(min=1), metavar="N",
             help="Cut the hierarchy of regions where it has so many, or keep all if it has fewer."),
     _option("merge", "--level", "level", type=click.FloatRange(0, 1), metavar="T",
