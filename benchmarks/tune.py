@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+from multiprocessing import get_context
+from multiprocessing.pool import Pool
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +36,9 @@ STEP_NAME, AREA_NAME = "step of the embedding", "area exponent"
 REGION_NAMES = {f"regions' {name}": name for name in hierarchy.REGION_WEIGHTS}
 
 Weights = dict[str, float]
+
+IMAGES: list[Prepared] = []
+"""All images; the processes that score them are forked once it is filled, and so inherit it."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -95,8 +100,9 @@ def all_columns(full: np.ndarray, base: np.ndarray, truths: list[np.ndarray]) ->
     return tables
 
 
-def score_image(prepared: Prepared, weights: Weights) -> tuple[list[float], ...]:
+def score_image(index: int, weights: Weights) -> tuple[list[float], ...]:
     """Merge one image by some weights; returns what is covered, PRI and VI at each level."""
+    prepared = IMAGES[index]
     names = [*CUE_NAMES, STEP_NAME]
     contrast = prepared.parts @ np.array([weights[name] for name in names])
     graph = dataclasses.replace(prepared.graph, contrasts=contrast)
@@ -107,13 +113,13 @@ def score_image(prepared: Prepared, weights: Weights) -> tuple[list[float], ...]
     return [c.covered for c in levels], [c.pri for c in levels], [c.vi for c in levels]
 
 
-def objective(images: list[Prepared], weights: Weights) -> tuple[float, str]:
+def objective(pool: Pool, weights: Weights) -> tuple[float, str]:
     """Return the figure to be raised, and a line about it."""
-    covered, pri, vi = map(np.array, zip(*(score_image(i, weights) for i in images), strict=True))
-    measured = Measured(
-        covered, np.array([sum(t.sum() for t in i.tables) for i in images]), pri, vi
-    )
-    once = np.ones((1, len(images)))
+    scored = pool.starmap(score_image, [(k, weights) for k in range(len(IMAGES))], chunksize=5)
+    covered, pri, vi = map(np.array, zip(*scored, strict=True))
+    pixels = np.array([sum(table.sum() for table in image.tables) for image in IMAGES])
+    measured = Measured(covered, pixels, pri, vi)
+    once = np.ones((1, len(IMAGES)))
     covering, pri, vi = (figure[0] for figure in measured.by_setting(once))
     together = covering + pri - vi / 4
     best = int(together.argmax())
@@ -124,7 +130,7 @@ def objective(images: list[Prepared], weights: Weights) -> tuple[float, str]:
 
 
 def main() -> None:
-    """Search, and print every improvement."""
+    """Prepare the images and search."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("root", type=Path, help="folder of BSDS500")
     parser.add_argument("--step", type=int, default=1, help="take every so many images")
@@ -133,19 +139,25 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     chosen = parser.parse_args()
     items = every(chosen.root, "train", chosen.step)
-    images = [
-        prepared
-        for seed in range(chosen.seeds)
-        for prepared in map_items(prepare, items, [seed], chosen.jobs)
-    ]
+    for seed in range(chosen.seeds):
+        IMAGES.extend(map_items(prepare, items, [seed], chosen.jobs))
+    with get_context("fork").Pool(chosen.jobs) as pool:
+        print(f"{len(items)} images, {chosen.seeds} seeds", flush=True)
+        search(pool, chosen.rounds)
+
+
+def search(pool: Pool, rounds: int) -> None:
+    """Go through the weights, and print every improvement and the outcome."""
     weights = shipped_weights()
-    best, line = objective(images, weights)
-    print(f"{len(items)} images, {chosen.seeds} seeds; start: {best:.4f}, {line}", flush=True)
-    for k in range(chosen.rounds):
+    best, line = objective(pool, weights)
+    print(f"start: {best:.4f}, {line}", flush=True)
+    for k in range(rounds):
         for name in weights:
             for factor in (FIRST_STEP ** (0.5**k), FIRST_STEP ** -(0.5**k)):
                 trial = {**weights, name: weights[name] * factor}
-                value, line = objective(images, trial)
+                if trial == weights:
+                    break
+                value, line = objective(pool, trial)
                 if value > best:
                     best, weights = value, trial
                     print(f"{name} = {trial[name]:.4g}: {best:.4f}, {line}", flush=True)
