@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from pfeseg.metrics import Scores, score
     from pfeseg.pictures import draw_overlay
     from pfeseg.pipeline import segment
-    from pfeseg.prepared import PreparedImage, Segmentation
+    from pfeseg.prepared import PreparedImage
     from pfeseg.refine import refine_labels
     from pfeseg.regions import clean_regions
+    from pfeseg.segmentation import Segmentation
     from pfeseg.settings import Settings
     from pfeseg.solver import Embedding, IterationRecord, embed
     from pfeseg.solver_settings import SolverSettings
@@ -37,7 +38,7 @@ _HOME = {
     "PfesegError": "errors",
     "PreparedImage": "prepared",
     "Scores": "metrics",
-    "Segmentation": "prepared",
+    "Segmentation": "segmentation",
     "Settings": "settings",
     "SolverError": "errors",
     "SolverSettings": "solver_settings",

@@ -19,8 +19,8 @@ from pfeseg.files import write_labels, write_png, write_text
 from pfeseg.kernels import variant
 from pfeseg.parallel import run_unordered
 from pfeseg.pipeline import segment
-from pfeseg.prepared import Segmentation
 from pfeseg.reading import read_image
+from pfeseg.segmentation import Segmentation
 from pfeseg.settings import Settings
 from pfeseg.solver import OnIteration
 

@@ -31,8 +31,9 @@ from pfeseg.methods import Method
 from pfeseg.metrics import compare
 from pfeseg.parallel import run_unordered
 from pfeseg.pipeline import segment
-from pfeseg.prepared import PreparedImage, Segmentation
+from pfeseg.prepared import PreparedImage
 from pfeseg.reading import read_image
+from pfeseg.segmentation import Segmentation
 from pfeseg.settings import Settings
 
 AUTO = "auto"

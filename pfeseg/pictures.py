@@ -67,9 +67,12 @@ def draw_boundaries(labels: ArrayLike) -> NDArray[np.uint8]:
 
 
 def draw_contour_map(ucm2: NDArray[np.floating[Any]]) -> NDArray[np.uint8]:
-    """Draw an ultrametric contour map, (2 h + 1, 2 w + 1), the strongest black, (h, w)."""
+    """Draw an ultrametric contour map, (2 h + 1, 2 w + 1), the strongest black, (h, w).
+
+    Weak contours are many and strong ones few, so darkness grows with the cube of the level.
+    """
     sides = np.max([ucm2[1::2, 2::2], ucm2[2::2, 1::2], ucm2[2::2, 2::2]], axis=0)
-    return np.asarray(np.rint(255 * (1 - sides / (sides.max() or 1.0))), dtype=np.uint8)
+    return np.asarray(np.rint(255 * (1 - (sides / (sides.max() or 1.0)) ** 3)), dtype=np.uint8)
 
 
 def draw_embedding(Y: ArrayLike, shape: tuple[int, int]) -> NDArray[np.uint8]:

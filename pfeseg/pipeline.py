@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pfeseg.errors import InvalidInputError
-from pfeseg.prepared import PreparedImage, Segmentation
+from pfeseg.prepared import PreparedImage
+from pfeseg.segmentation import Segmentation
 from pfeseg.settings import Settings
 from pfeseg.solver import OnIteration
 from pfeseg.trials import auto_pairs, sweep

@@ -21,7 +21,8 @@ from pfeseg.image import small_size
 from pfeseg.methods import WITHOUT_DIMENSION
 from pfeseg.parallel import run_unordered
 from pfeseg.polar import gram_matrix
-from pfeseg.prepared import PreparedImage, Segmentation
+from pfeseg.prepared import PreparedImage
+from pfeseg.segmentation import Segmentation
 from pfeseg.settings import Settings
 from pfeseg.solver import OnIteration, channel_energies
 

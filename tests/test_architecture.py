@@ -46,22 +46,25 @@ KNOWS = {
     "spectral": {"errors", "graph"},
     "methods": set(),
     "settings": {"checks", "errors", "graph", "initial", "methods", "solver_settings"},
+    "segmentation": {"graph", "hierarchy", "settings", "solver"},
     "prepared": {
         *("appearance", "cluster", "errors", "graph", "hierarchy", "image", "initial", "kernels"),
-        *("labels", "methods", "refine", "regions", "settings", "solver", "spectral", "texture"),
+        *("labels", "methods", "refine", "regions", "segmentation", "settings", "solver"),
+        *("spectral", "texture"),
     },
     "parallel": set(),
     "trials": {
-        *("errors", "image", "methods", "parallel", "polar", "prepared", "settings", "solver"),
+        *("errors", "image", "methods", "parallel", "polar", "prepared", "segmentation"),
+        *("settings", "solver"),
     },
-    "pipeline": {"errors", "prepared", "settings", "solver", "trials"},
+    "pipeline": {"errors", "prepared", "segmentation", "settings", "solver", "trials"},
     "pictures": {"errors", "image"},
     "files": {"errors", "reading"},
     "metrics": {"errors"},
     "bsds_files": {"errors", "files"},
     "dataset": {
         *("bsds_files", "errors", "files", "methods", "metrics", "parallel", "pipeline"),
-        *("prepared", "reading", "settings"),
+        *("prepared", "reading", "segmentation", "settings"),
     },
     "tables": {"dataset", "errors", "methods", "metrics"},
     "figures": {"errors", "files"},
@@ -71,7 +74,7 @@ KNOWS = {
     },
     "batch": {
         *("bsds_files", "errors", "exports", "files", "kernels", "parallel", "pictures"),
-        *("pipeline", "prepared", "reading", "settings", "solver"),
+        *("pipeline", "reading", "segmentation", "settings", "solver"),
     },
 }
 

@@ -10,6 +10,7 @@ from pfeseg.pictures import (
     BOUNDARY,
     TILE_GAP,
     draw_contact_sheet,
+    draw_contour_map,
     draw_embedding,
     find_boundaries,
     region_colours,
@@ -117,3 +118,16 @@ def test_contact_sheet_shows_the_image_every_tile_and_a_frame():
     assert (sheet[4:44, 4:64] == 128).all()
     framed = [tuple(sheet[y - 2, x - 2]) == (255, 0, 0) for y, x in found]
     assert framed == [False, True]
+
+
+def test_strong_contours_are_black_and_weak_ones_all_but_white():
+    levels = np.zeros((7, 13))
+    for column, level in ((2, 0.2), (6, 0.4), (10, 0.8)):  # sides between the pixels of each row
+        levels[:, column] = level
+    picture = draw_contour_map(levels)
+    assert picture.shape == (3, 6)
+    row = picture[1].tolist()
+    assert row[1] == row[3] == row[5] == 255
+    assert row[4] == 0
+    assert 0 < row[2] < row[0] < 255
+    assert (draw_contour_map(np.zeros((7, 13))) == 255).all()
