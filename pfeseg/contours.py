@@ -1,6 +1,6 @@
-"""How strongly an image changes across each pixel edge, in colour and texture, at several scales.
+"""How strongly an image changes across each pixel edge, in colour and texture.
 
-At each scale the two sides of an edge are compared in the direction, among three, in which they
+The two sides of an edge are compared in the direction, among three, in which they
 differ most. A side is a Gaussian window; colours are compared by their means, classes of material
 and texture by the chi-square distance of their histograms.
 """

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.errors import InvalidInputError
 from pfeseg.kmeans import quantise
 
 FloatArray = NDArray[np.float64]
@@ -35,16 +34,13 @@ RARE = 1e-8
 """Probability added to that of each pair of classes."""
 
 
-def colour_information(
-    lab: FloatArray, texture: NDArray[np.floating[Any]] | None, seed: int
-) -> tuple[NDArray[np.int32], FloatArray]:
+def colour_information(colours: FloatArray, seed: int) -> tuple[NDArray[np.int32], FloatArray]:
     """Sort the colours of an image into classes, and tell how well these go together.
 
     Parameters
     ----------
-    lab : (h, w, 3) array
-    texture : (h, w, c) array or None
-        What to look at beside the colours, in the same units.
+    colours : (h, w, c) array
+        CIELAB, with texture or without.
     seed : int
 
     Returns
@@ -56,14 +52,12 @@ def colour_information(
     """
     from threadpoolctl import threadpool_limits
 
-    if texture is not None and texture.shape[:2] != lab.shape[:2]:
-        raise InvalidInputError(
-            f"texture of shape {texture.shape} does not fit an image of shape {lab.shape}"
-        )
-    features = lab if texture is None else np.concatenate([lab, texture], axis=2)
     with threadpool_limits(1):  # more threads may change the bytes
-        classes, centres = quantise(features, N_CLASSES, np.random.default_rng(seed))
-        return classes, mutual_information(classes, centres)
+        classes, centres = quantise(colours, N_CLASSES, np.random.default_rng(seed))
+        # An image of few colours leaves classes empty, which must not share in the counts.
+        used, inverse = np.unique(classes, return_inverse=True)
+        classes = inverse.reshape(classes.shape).astype(np.int32)
+        return classes, mutual_information(classes, centres[used])
 
 
 def mutual_information(
@@ -103,12 +97,15 @@ def _meetings(classes: NDArray[np.int32], n: int) -> FloatArray:
 
 
 def _shared(counts: FloatArray, centres: NDArray[np.floating[Any]]) -> FloatArray:
-    """Let each class share its counts with similar ones, so that few pixels tell enough."""
+    """Let each class share its counts with similar ones, so that few pixels tell enough.
+
+    Where there are fewer than `N_CLASSES`, each is one colour that need not share.
+    """
+    if len(centres) < N_CLASSES:
+        return counts
     distance2 = ((centres[:, None] - centres[None]) ** 2).sum(axis=2)
     to_next = distance2 + np.where(np.eye(len(centres), dtype=bool), np.inf, 0.0)
-    typical2 = np.median(to_next.min(axis=1)) if len(centres) > 1 else 0.0
-    if typical2 == 0.0:
-        return counts
+    typical2 = np.median(to_next.min(axis=1))
     kernel = np.exp(-distance2 / (2 * KERNEL_WIDTH**2 * typical2))
     kernel /= kernel.sum(axis=0)
     return np.asarray(kernel @ counts @ kernel.T)

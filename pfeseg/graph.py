@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.cooccurrence import colour_information
 from pfeseg.errors import InvalidInputError
-from pfeseg.image import as_lab, as_rgb
+from pfeseg.image import as_lab, as_rgb, with_texture
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -154,7 +154,7 @@ def build_pixel_graph(
     x = as_rgb(image) if features == "rgb" else as_lab(image)
     height, width = x.shape[:2]
     if features == "pmi":
-        classes, table = colour_information(x, texture, seed)
+        classes, table = colour_information(with_texture(x, texture), seed)
     pixel = np.arange(height * width, dtype=np.int32).reshape(height, width)
 
     # One column per offset, sorted by the step in pixel number: reading the

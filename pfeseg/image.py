@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,6 +43,18 @@ def as_lab(image: ArrayLike) -> FloatArray:
     from skimage.color import rgb2lab
 
     return np.asarray(rgb2lab(as_rgb(image)), dtype=np.float64)
+
+
+def with_texture(lab: FloatArray, texture: NDArray[np.floating[Any]] | None) -> FloatArray:
+    """Return CIELAB colours, (h, w, 3), with further channels of texture, (h, w, c), if any."""
+    if texture is None:
+        return lab
+    if texture.ndim != 3 or texture.shape[:2] != lab.shape[:2] or not np.isfinite(texture).all():
+        raise InvalidInputError(
+            f"texture must hold finite numbers and have shape ({lab.shape[0]}, {lab.shape[1]}, c), "
+            f"as the image, got {texture.shape}"
+        )
+    return np.concatenate([lab, texture], axis=2)
 
 
 def _unit_range(array: NDArray[np.generic]) -> FloatArray:

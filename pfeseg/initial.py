@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.errors import InvalidInputError
-from pfeseg.image import as_lab, as_rgb
+from pfeseg.image import as_lab, as_rgb, with_texture
 from pfeseg.mixture import Mixture, fit_mixture
 
 FloatArray = NDArray[np.float64]
@@ -78,12 +78,7 @@ def _features(image: ArrayLike, texture: NDArray[np.floating[Any]] | None) -> Fl
     """Return what the mixture is of, one row per pixel."""
     if texture is None:
         return as_rgb(image).reshape(-1, 3)
-    lab = as_lab(image)
-    if texture.shape[:2] != lab.shape[:2]:
-        raise InvalidInputError(
-            f"texture of shape {texture.shape} does not fit an image of shape {lab.shape}"
-        )
-    features = np.concatenate([lab, texture], axis=2) / 100
+    features = with_texture(as_lab(image), texture) / 100
     return np.ascontiguousarray(features.reshape(-1, features.shape[2]))
 
 

@@ -89,7 +89,7 @@ class PreparedImage:
                 chosen.neighbours,
                 chosen.features,
                 chosen.sigma,
-                self._texture,
+                self._texture if chosen.features == "pmi" else None,
                 chosen.seed,
             ),
         )

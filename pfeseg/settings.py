@@ -31,7 +31,8 @@ class Settings:
         Dimension d of the embedding; "auto" chooses it as `sweep` recommends.
     n_segments : int, "auto", "dims" or None
         Cut by k-means into this number k of clusters; "auto" chooses it as
-        `sweep` recommends, "dims" takes k = d.
+        `sweep` recommends, "dims" takes k = d. Better done from the preset
+        "clusters", whose embedding is made for it.
     n_regions : int or None
         Cut the hierarchy of regions where it has so many.
     level : float or None

@@ -43,15 +43,16 @@ def downsample_stage(image: NDArray[Any], output: Path, settings: Settings) -> N
 def graph_stage(image_file: Path, output: Path, settings: Settings) -> Graph:
     """Build the pixel graph of a downsampled image."""
     header, arrays = read_stage(image_file, "image")
+    by_classes = settings.features == "pmi"
     graph = build_pixel_graph(
         arrays["image"],
         settings.neighbours,
         settings.features,
         settings.sigma,
-        _texture(arrays, settings),
+        _texture(arrays, settings) if by_classes else None,
         settings.seed,
     )
-    names = ("neighbours", "features", "sigma", "texture", "seed")
+    names = ("neighbours", "features", *(("texture", "seed") if by_classes else ("sigma",)))
     used = header["settings"] | _chosen(settings, *names)
     content = {"n_nodes": np.array(graph.n_nodes), "edges": graph.edges, "weights": graph.weights}
     write_stage(output, "graph", used, content | _sizes(arrays))
@@ -84,6 +85,12 @@ def embed_stage(
             f"{graph_file} and {init_file} belong to images of different sizes, "
             f"{_times(arrays['size'])} and {_times(start['size'])}"
         )
+    for name, value in header["settings"].items():
+        if start_header["settings"].get(name, value) != value:
+            raise InvalidInputError(
+                f"{graph_file} was made with {name} {value}, {init_file} with "
+                f"{start_header['settings'][name]}; make both with the same"
+            )
     graph = Graph.from_edges(int(arrays["n_nodes"]), arrays["edges"], arrays["weights"])
     result = embed(graph, start["Y0"], settings.solver, on_iteration)
     used = header["settings"] | start_header["settings"] | {"solver": asdict(settings.solver)}

@@ -123,7 +123,7 @@ def sweep(
     Sweep
         With a trial for each of the pairs, then for each other candidate.
     """
-    settings = settings or Settings()
+    settings = settings or Settings.preset("clusters")
     asked = [(d, k or d) for d, k in pairs]
     among = asked if candidates is None else [(d, k or d) for d, k in candidates]
     if not among:

@@ -23,7 +23,7 @@ KNOWS = {
     "outputs": {"errors"},
     "inputs": {"errors", "outputs", "reading"},
     "exports": {"image"},
-    "cooccurrence": {"errors", "kmeans"},
+    "cooccurrence": {"kmeans"},
     "graph": {"cooccurrence", "errors", "image"},
     "initial": {"errors", "image", "mixture"},
     "split_bregman": {"graph"},

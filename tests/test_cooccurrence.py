@@ -5,6 +5,7 @@ import pytest
 
 from pfeseg import InvalidInputError, build_pixel_graph
 from pfeseg.cooccurrence import REACH, _meetings, colour_information, mutual_information
+from pfeseg.image import as_lab
 
 
 def two_textures() -> np.ndarray:
@@ -51,10 +52,16 @@ def test_a_border_of_textures_is_weaker_than_the_colours_within_them():
 
 
 def test_a_tenth_of_the_edges_has_full_weight_and_none_has_none(chelsea):
-    graph = build_pixel_graph(chelsea[::4, ::4], 2.0, "pmi")
-    assert graph.weights.max() == 1
+    small = chelsea[::4, ::4]
+    graph = build_pixel_graph(small, 2.0, "pmi", seed=3)
+    classes, information = colour_information(as_lab(small), 3)
+    i, j = graph.edges.T
+    found = information[classes.ravel()[i], classes.ravel()[j]]
+    enough = np.quantile(found, 0.9)
+    assert ((graph.weights == 1) == (found >= enough)).all()
+    np.testing.assert_allclose(graph.weights, np.exp(np.minimum(found - enough, 0)))
     assert graph.weights.min() > 0
-    assert 0.05 < (graph.weights == 1).mean() < 0.5  # a tenth, and those equal to them
+    assert (build_pixel_graph(small, 2.0, "pmi", seed=4).weights != graph.weights).any()
 
 
 def test_one_colour_and_single_pixels_have_a_graph():
@@ -67,7 +74,7 @@ def test_texture_tells_apart_what_colour_does_not():
     image = np.full((20, 40, 3), 128, np.uint8)
     texture = np.zeros((20, 40, 1))
     texture[:, 20:] = 30
-    classes, information = colour_information(np.zeros((20, 40, 3)), texture, 0)
+    classes, information = colour_information(np.tile(texture, 3), 0)
     assert (classes[:, :20] == classes[0, 0]).all()
     assert classes[0, 0] != classes[0, -1]
     first, last = classes[0, 0], classes[0, -1]
@@ -77,6 +84,14 @@ def test_texture_tells_apart_what_colour_does_not():
     assert build_pixel_graph(image, 4, "pmi").weights.min() == 1
 
 
-def test_texture_of_another_size_is_refused():
-    with pytest.raises(InvalidInputError, match="does not fit"):
-        build_pixel_graph(np.zeros((8, 8, 3), np.uint8), 4, "pmi", texture=np.zeros((4, 4, 1)))
+def test_texture_that_does_not_fit_is_refused():
+    for texture in (np.zeros((4, 4, 1)), np.zeros((8, 8)), np.full((8, 8, 1), np.nan)):
+        with pytest.raises(InvalidInputError, match=r"finite numbers and have shape \(8, 8, c\)"):
+            build_pixel_graph(np.zeros((8, 8, 3), np.uint8), 4, "pmi", texture=texture)
+
+
+def test_classes_without_pixels_take_no_part():
+    colours = np.random.default_rng(0).random((30, 3)) * 100
+    blocks = np.kron(np.arange(30).reshape(5, 6), np.ones((6, 6), int))
+    classes, information = colour_information(colours[blocks], 0)
+    assert len(information) == 30 == len(np.unique(classes))

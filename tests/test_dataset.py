@@ -123,7 +123,7 @@ def test_another_data_set_does_not_mix(finished, tiny, tmp_path):
 
 
 def test_the_config_file_cannot_change_what_the_command_varies(finished, tiny, tmp_path):
-    chosen = Settings(min_region=0.3, method="ncut", n_segments=7, downsample=8)
+    chosen = Settings.preset("clusters", min_region=0.3, method="ncut", n_segments=7, downsample=8)
     (tmp_path / "config.json").write_text(chosen.to_json())
     args = ("--config", tmp_path / "config.json", "-d", "3,4", "--methods", "pfe,sc,gmm,auto", "-q")
     result = run("bsds", tiny, "-o", tmp_path / "out", *args, "--no-figures")
@@ -239,7 +239,7 @@ def test_an_image_counts_only_with_all_methods():
 
 
 def test_plans_are_checked_against_what_is_there(tmp_path):
-    plan = Plan(tmp_path, "train", ("pfe",), (3, 4), Settings())
+    plan = Plan(tmp_path, "train", ("pfe",), (3, 4), Settings(neighbours=4))
     start_run(plan, [])
     start_run(plan, [])
     with pytest.raises(InvalidInputError, match="other settings"):

@@ -70,6 +70,18 @@ def test_default_stages_equal_the_default_command(samples, tmp_path):
     assert (tmp_path / "merged.png").read_bytes() == whole.read_bytes()
 
 
+def test_graph_and_start_must_have_the_same_seed(samples, tmp_path):
+    for step in (
+        ("downsample", samples / "scene.png", "--max-size", 40, "-o", tmp_path / "image.npz"),
+        ("graph", tmp_path / "image.npz", "--seed", 2, "-o", tmp_path / "graph.npz"),
+        ("init", tmp_path / "image.npz", "-o", tmp_path / "init.npz"),
+    ):
+        assert run(*step).exit_code == 0
+    result = run("embed", tmp_path / "graph.npz", tmp_path / "init.npz", "-o", tmp_path / "Y.npz")
+    assert result.exit_code != 0
+    assert "made with seed 2" in result.stderr
+
+
 def test_files_carry_the_settings_of_all_stages_before(chain):
     header, arrays = read_stage(chain / "embedding.npz")
     assert header["settings"]["max_size"] == 60

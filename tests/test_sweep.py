@@ -14,7 +14,7 @@ from test_evaluate import save_truth
 from pfeseg import InvalidInputError, Settings, score, segment
 from pfeseg.trials import AUTO_DIMS, AUTO_SEGMENTS, auto_pairs, consensus, sweep
 
-SMALL = Settings(downsample=8)
+SMALL = Settings.preset("clusters", downsample=8)
 
 
 def test_trials_have_the_bytes_of_single_runs_with_one_and_two_jobs(chelsea):
