@@ -88,6 +88,11 @@ def solver_ratios() -> None:
     per_pixel = large_pcg / large.n_nodes / (pcg / graph.n_nodes)
     report(f"PCG, n = {large.n_nodes}", f"{large_pcg:.2f} s", "")
     report("time per pixel, large / small", f"{per_pixel:.2f}", "at most 1.6")
+    few, many = (
+        sum(record.pcg_iterations for record in embed(g, start, solver).history)
+        for g, start in ((graph, Y0), (large, large_Y0))
+    )
+    report("of that, PCG iterations, large / small", f"{many / few:.2f}", "")
 
     exact = embed(graph, Y0, replace(solver, linear_solver="direct")).Y
     error = np.abs(embed(graph, Y0, solver).Y - exact).max() / np.abs(exact).max()
