@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.bsds_files import UCM_THRESHOLDS, read_ground_truths
-from pfeseg.dataset import Item, find_items
-from pfeseg.hierarchy import Hierarchy
-from pfeseg.metrics import Comparison, compare_tables, contingency_tables
+from pfeseg.benchmark.dataset import Item, find_items
+from pfeseg.files.matlab import UCM_THRESHOLDS, read_ground_truths
+from pfeseg.files.reading import read_image
+from pfeseg.labels.metrics import Comparison, compare_tables, contingency_tables
 from pfeseg.parallel import run_unordered
-from pfeseg.reading import read_image
+from pfeseg.regions.hierarchy import Hierarchy
 
 Labels = NDArray[np.integer[Any]]
 Truths = list[Labels]
@@ -93,7 +93,7 @@ def boundary_score(labels: Labels, truths: Truths) -> BoundaryScore:
     """Compare boundaries within `BOUNDARY_TOLERANCE` pixels; means over the ground truths."""
     from scipy.ndimage import distance_transform_edt
 
-    from pfeseg.pictures import find_boundaries
+    from pfeseg.labels.maps import find_boundaries
 
     mine = find_boundaries(labels)
     if not mine.any():

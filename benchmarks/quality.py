@@ -28,9 +28,9 @@ from evaluation import (
 from numpy.typing import NDArray
 
 from pfeseg import Settings, clean_regions, downsample, enlarge_labels, segment
-from pfeseg.dataset import Item
-from pfeseg.image import as_lab
-from pfeseg.metrics import Comparison, compare, summarise
+from pfeseg.benchmark.dataset import Item
+from pfeseg.image.colour import as_lab
+from pfeseg.labels.metrics import Comparison, compare, summarise
 
 Labels = NDArray[np.integer[Any]]
 Grid = Iterator[tuple[str, Labels]]
@@ -107,7 +107,7 @@ def mixture_grid(image: NDArray[np.uint8]) -> Grid:
 def paper_grid(image: NDArray[np.uint8]) -> Grid:
     """Run the paper preset with k = d."""
     for d in (5, 6, 8, 10, 15):
-        yield f"d={d}", segment(image, Settings.preset("paper", n_dims=d, threads=1)).labels
+        yield f"d={d}", segment(image, Settings.preset("paper", n_dims=d), threads=1).labels
 
 
 RIVALS: dict[str, Callable[[NDArray[np.uint8]], Grid]] = {
@@ -140,9 +140,9 @@ def run_default(
     """Score all levels and the labels as written; boundaries also of labels not refined."""
     image, truths = load(item)
     started = time.perf_counter()
-    result = segment(image, Settings().changed(threads=1))
+    result = segment(image, threads=1)
     seconds = time.perf_counter() - started
-    rough = segment(image, Settings(refine=False).changed(threads=1)).labels
+    rough = segment(image, Settings(refine=False), threads=1).labels
     assert result.hierarchy is not None
     return (
         compare_levels(result.hierarchy, truths),

@@ -12,7 +12,7 @@ from pathlib import Path
 import imageio.v3 as iio
 import numpy as np
 
-from pfeseg import PreparedImage, Settings
+from pfeseg import Clusters, Settings, segment
 
 SAMPLES = Path(__file__).parent.parent / "sample_images"
 SIZES = (60, 120, 240, 480)
@@ -21,8 +21,8 @@ WEIGHTS = {"clusters": (0.3, 1.0, 1.5, 3.0, 10.0), "default": (1.5, 5.0, 15.0, 5
 
 def variance_left(image: np.ndarray, preset: str, size: int, r_relaxed: float) -> float:
     """Return the mean over the channels of the variance after Stage II by that of the start."""
-    settings = Settings.preset(preset, max_size=size, r_relaxed=r_relaxed)
-    result = PreparedImage(image, settings, once=True).segment(int(settings.n_dims))
+    cut = Clusters("dims")  # the labels are not looked at
+    result = segment(image, Settings.preset(preset, cut=cut, max_size=size, r_relaxed=r_relaxed))
     assert result.graph is not None
     assert result.embedding is not None
     assert result.Y0 is not None

@@ -73,7 +73,7 @@ def solver_ratios() -> None:
     pcg, one_thread, direct = best_of(
         4,
         lambda: embed(graph, Y0, solver),
-        lambda: embed(graph, Y0, replace(solver, threads=1)),
+        lambda: embed(graph, Y0, solver, threads=1),
         lambda: embed(graph, Y0, replace(solver, linear_solver="direct")),
     )
     report(

@@ -22,18 +22,19 @@ from pathlib import Path
 import numpy as np
 from evaluation import compare_merges, every, load, map_items
 
-from pfeseg import PreparedImage, Settings, hierarchy
-from pfeseg.bsds_files import UCM_THRESHOLDS
-from pfeseg.contours import CUES, EdgeMaps, contrasts, ridges
-from pfeseg.dataset import Item
-from pfeseg.hierarchy import RegionGraph, basins, merge_basins, region_graph, unit_rows
-from pfeseg.metrics import Measured, contingency_tables
-from pfeseg.refine import refine_labels
+from pfeseg import PreparedImage, Settings, refine_labels
+from pfeseg.benchmark.dataset import Item
+from pfeseg.files.matlab import UCM_THRESHOLDS
+from pfeseg.labels.metrics import Measured, contingency_tables
+from pfeseg.regions import merging
+from pfeseg.regions.appearance import describe
+from pfeseg.regions.cues import CUES, EdgeMaps, contrasts, ridges
+from pfeseg.regions.merging import RegionGraph, basins, merge_basins, region_graph, unit_rows
 
 FIRST_STEP = 1.6
 CUE_NAMES = tuple(f"contrast of {cue.what} at {cue.reach}" for cue in CUES)
 STEP_NAME, AREA_NAME = "step of the embedding", "area exponent"
-REGION_NAMES = {f"regions' {name}": name for name in hierarchy.REGION_WEIGHTS}
+REGION_NAMES = {f"regions' {name}": name for name in merging.REGION_WEIGHTS}
 
 Weights = dict[str, float]
 
@@ -57,23 +58,20 @@ class Prepared:
 def shipped_weights() -> Weights:
     """Return the weights of the package."""
     found = {name: cue.weight for name, cue in zip(CUE_NAMES, CUES, strict=True)}
-    found[STEP_NAME] = hierarchy.EMBEDDING_STEP_WEIGHT
-    found |= {long: hierarchy.REGION_WEIGHTS[short] for long, short in REGION_NAMES.items()}
-    found[AREA_NAME] = hierarchy.AREA_EXPONENT
+    found[STEP_NAME] = merging.EMBEDDING_STEP_WEIGHT
+    found |= {long: merging.REGION_WEIGHTS[short] for long, short in REGION_NAMES.items()}
+    found[AREA_NAME] = merging.AREA_EXPONENT
     return found
 
 
 def prepare(item: Item, seed: int) -> Prepared:
     """Compute the region graph of one image, each contrast by itself."""
     image, truths = load(item)
-    settings = Settings(seed=seed, n_segments="dims").changed(threads=1)
-    prepared = PreparedImage(image, settings, once=True)
-    result = prepared.segment(settings.n_dims)
-    assert result.embedding is not None
-    assert result.graph is not None
-    height, width = result.small_image.shape[:2]
-    Y = unit_rows(result.embedding.Y, result.graph.degrees).reshape(height, width, -1)
-    appearance = prepared.describe()
+    prepared = PreparedImage(image, Settings(seed=seed), once=True, threads=1)
+    d = int(prepared.settings.n_dims)
+    embedded = prepared.place("pfe", d, d).coordinates.rows
+    Y = unit_rows(embedded, prepared.graph.degrees).reshape(*prepared.small.shape, -1)
+    appearance = describe(prepared.detail, prepared.small.shape, prepared.rgb.shape, seed)
     found = contrasts(appearance)
     base = basins(ridges(found))
 
@@ -84,8 +82,8 @@ def prepare(item: Item, seed: int) -> Prepared:
     nothing = tuple(np.zeros_like(m) for m in found[0][1])
     graph, with_step = contrast_of((nothing[0], nothing[1]))
     parts = [contrast_of(maps)[1] - with_step for _, maps in found]
-    parts.append(with_step / hierarchy.EMBEDDING_STEP_WEIGHT)
-    full = refine_labels(base, prepared.full_image)
+    parts.append(with_step / merging.EMBEDDING_STEP_WEIGHT)
+    full = refine_labels(base, prepared.rgb)
     return Prepared(base, graph, np.stack(parts, axis=1), all_columns(full, base, truths))
 
 
@@ -106,8 +104,8 @@ def score_image(index: int, weights: Weights) -> tuple[list[float], ...]:
     names = [*CUE_NAMES, STEP_NAME]
     contrast = prepared.parts @ np.array([weights[name] for name in names])
     graph = dataclasses.replace(prepared.graph, contrasts=contrast)
-    hierarchy.REGION_WEIGHTS.update({short: weights[long] for long, short in REGION_NAMES.items()})
-    hierarchy.AREA_EXPONENT = weights[AREA_NAME]
+    merging.REGION_WEIGHTS.update({short: weights[long] for long, short in REGION_NAMES.items()})
+    merging.AREA_EXPONENT = weights[AREA_NAME]
     tree = merge_basins(prepared.base, graph)
     levels = compare_merges(prepared.tables, tree.merges, tree.levels)
     return [c.covered for c in levels], [c.pri for c in levels], [c.vi for c in levels]

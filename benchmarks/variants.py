@@ -16,11 +16,14 @@ from typing import Any
 
 from evaluation import compare_levels, every, figures, load, map_items
 
-from pfeseg import Settings, appearance, contours, cooccurrence, hierarchy, segment, texture
-from pfeseg.dataset import Item
-from pfeseg.metrics import Comparison, compare, summarise
+from pfeseg import Clusters, Settings, segment
+from pfeseg.benchmark.dataset import Item
+from pfeseg.image import texture
+from pfeseg.labels.metrics import Comparison, compare, summarise
+from pfeseg.pixels import cooccurrence
+from pfeseg.regions import appearance, cues, merging
 
-ROOMS = {room.__name__: room for room in (appearance, contours, cooccurrence, hierarchy, texture)}
+ROOMS = {room.__name__: room for room in (appearance, cues, cooccurrence, merging, texture)}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,19 +38,19 @@ class Variant:
 
 def without_cues(*what: str) -> dict[str, Any]:
     """Set the weights of some cues of the boundaries to 0."""
-    cues = tuple(
-        dataclasses.replace(cue, weight=0.0) if cue.what in what else cue for cue in contours.CUES
+    found = tuple(
+        dataclasses.replace(cue, weight=0.0) if cue.what in what else cue for cue in cues.CUES
     )
-    return {"pfeseg.contours.CUES": cues}
+    return {"pfeseg.regions.cues.CUES": found}
 
 
 def without_regions(*what: str) -> dict[str, Any]:
     """Set the weights of some differences between regions to 0."""
-    weights = {k: 0.0 if k in what else v for k, v in hierarchy.REGION_WEIGHTS.items()}
-    return {"pfeseg.hierarchy.REGION_WEIGHTS": weights}
+    weights = {k: 0.0 if k in what else v for k, v in merging.REGION_WEIGHTS.items()}
+    return {"pfeseg.regions.merging.REGION_WEIGHTS": weights}
 
 
-NO_EMBEDDING = without_regions("embedding") | {"pfeseg.hierarchy.EMBEDDING_STEP_WEIGHT": 0.0}
+NO_EMBEDDING = without_regions("embedding") | {"pfeseg.regions.merging.EMBEDDING_STEP_WEIGHT": 0.0}
 NO_TEXTURE = without_cues("textons") | without_regions("textons")
 ONLY_EMBEDDING = without_cues("lightness", "colour", "materials", "textons") | without_regions(
     "lightness", "colour", "materials", "textons"
@@ -68,10 +71,10 @@ VARIANTS = (
     Variant("neighbours within 3", {"neighbours": 3.0}),
     Variant("neighbours within 4.3", {"neighbours": 4.3}),
     Variant("mutual information of colours alone, start from RGB", {"texture": 0.0}),
-    Variant("24 classes of colour", constants={"pfeseg.cooccurrence.N_CLASSES": 24}),
-    Variant("96 classes of colour", constants={"pfeseg.cooccurrence.N_CLASSES": 96}),
-    Variant("colours meet within 2.3", constants={"pfeseg.cooccurrence.REACH": 2.3}),
-    Variant("colours meet within 7", constants={"pfeseg.cooccurrence.REACH": 7.0}),
+    Variant("24 classes of colour", constants={"pfeseg.pixels.cooccurrence.N_CLASSES": 24}),
+    Variant("96 classes of colour", constants={"pfeseg.pixels.cooccurrence.N_CLASSES": 96}),
+    Variant("colours meet within 2.3", constants={"pfeseg.pixels.cooccurrence.REACH": 2.3}),
+    Variant("colours meet within 7", constants={"pfeseg.pixels.cooccurrence.REACH": 7.0}),
     Variant("r_relaxed = 1.5", {"r_relaxed": 1.5}),
     Variant("r_relaxed = 5", {"r_relaxed": 5.0}),
     Variant("r_relaxed = 50", {"r_relaxed": 50.0}),
@@ -92,16 +95,16 @@ VARIANTS = (
         "no means of colour",
         constants=without_cues("lightness", "colour") | without_regions("lightness", "colour"),
     ),
-    Variant("8 clusters of this embedding", {"n_segments": 8}),
-    Variant("8 clusters of the preset clusters", {"n_segments": 8}, preset="clusters"),
-    Variant("8 clusters of the paper preset", {"n_segments": 8}, preset="paper"),
-    Variant("area exponent 0", constants={"pfeseg.hierarchy.AREA_EXPONENT": 0.0}),
-    Variant("area exponent 0.2", constants={"pfeseg.hierarchy.AREA_EXPONENT": 0.2}),
+    Variant("8 clusters of this embedding", {"cut": Clusters(8)}),
+    Variant("8 clusters of the preset clusters", {"cut": Clusters(8)}, preset="clusters"),
+    Variant("8 clusters of the paper preset", {"cut": Clusters(8)}, preset="paper"),
+    Variant("area exponent 0", constants={"pfeseg.regions.merging.AREA_EXPONENT": 0.0}),
+    Variant("area exponent 0.2", constants={"pfeseg.regions.merging.AREA_EXPONENT": 0.2}),
     Variant(
         "12 materials, 16 textons",
         constants={
-            "pfeseg.appearance.N_MATERIALS": 12,
-            "pfeseg.appearance.N_TEXTONS": 16,
+            "pfeseg.regions.appearance.N_MATERIALS": 12,
+            "pfeseg.regions.appearance.N_TEXTONS": 16,
         },
     ),
 )
@@ -124,10 +127,10 @@ def constants_changed(constants: dict[str, Any]) -> Iterator[None]:
 def run(item: Item, variant: Variant) -> tuple[list[Comparison], Comparison, float]:
     """Score all levels of one image, if any, and the labels as the command writes them."""
     image, truths = load(item)
-    settings = Settings.preset(variant.preset, threads=1, **variant.settings)
+    settings = Settings.preset(variant.preset, **variant.settings)
     with constants_changed(variant.constants):
         started = time.perf_counter()
-        result = segment(image, settings)
+        result = segment(image, settings, threads=1)
         seconds = time.perf_counter() - started
     levels = compare_levels(result.hierarchy, truths) if result.hierarchy else []
     return levels, compare(result.labels, truths), seconds

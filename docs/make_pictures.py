@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from pfeseg import Settings, draw_overlay, segment
-from pfeseg.pictures import draw_contour_map
+from pfeseg.pictures.overlay import draw_contour_map
 
 DOCS = Path(__file__).parent
 SAMPLES = DOCS.parent / "sample_images"

@@ -9,64 +9,80 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pfeseg.cluster import cluster_embedding
+    from pfeseg.clustering.embedding import cluster_embedding
     from pfeseg.errors import InvalidInputError, PfesegError, SolverError, SolverWarning
-    from pfeseg.graph import Graph, build_pixel_graph
-    from pfeseg.hierarchy import Hierarchy
-    from pfeseg.image import downsample, enlarge_labels
-    from pfeseg.initial import gmm_initial_embedding
-    from pfeseg.metrics import Scores, score
-    from pfeseg.pictures import draw_overlay
-    from pfeseg.pipeline import segment
-    from pfeseg.prepared import PreparedImage
-    from pfeseg.refine import refine_labels
-    from pfeseg.regions import clean_regions
-    from pfeseg.segmentation import Segmentation
-    from pfeseg.settings import Settings
-    from pfeseg.solver import Embedding, IterationRecord, embed
-    from pfeseg.solver_settings import SolverSettings
-    from pfeseg.trials import Sweep, Trial, sweep
+    from pfeseg.image.detail import measure_texture
+    from pfeseg.image.resize import downsample, enlarge_labels
+    from pfeseg.labels.metrics import Scores, score
+    from pfeseg.pictures.overlay import draw_overlay
+    from pfeseg.pixels.graph import build_pixel_graph
+    from pfeseg.pixels.start import gmm_initial_embedding
+    from pfeseg.regions.clean import clean_regions
+    from pfeseg.regions.hierarchy import Hierarchy
+    from pfeseg.regions.refine import refine_labels
+    from pfeseg.segmentation.cuts import Automatic, Clusters, Level, Regions
+    from pfeseg.segmentation.prepared import PreparedImage
+    from pfeseg.segmentation.result import Segmentation
+    from pfeseg.segmentation.segment import segment
+    from pfeseg.segmentation.settings import Settings
+    from pfeseg.segmentation.steps import build_hierarchy
+    from pfeseg.segmentation.sweep import Sweep, Trial, sweep
+    from pfeseg.segmentation.walk import segment_prepared
+    from pfeseg.solver.embed import Embedding, IterationRecord, embed
+    from pfeseg.solver.graph import Graph
+    from pfeseg.solver.settings import SolverSettings
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "Embedding": "solver",
-    "Graph": "graph",
-    "Hierarchy": "hierarchy",
+    "Automatic": "segmentation.cuts",
+    "Clusters": "segmentation.cuts",
+    "Embedding": "solver.embed",
+    "Graph": "solver.graph",
+    "Hierarchy": "regions.hierarchy",
     "InvalidInputError": "errors",
-    "IterationRecord": "solver",
+    "IterationRecord": "solver.embed",
+    "Level": "segmentation.cuts",
     "PfesegError": "errors",
-    "PreparedImage": "prepared",
-    "Scores": "metrics",
-    "Segmentation": "segmentation",
-    "Settings": "settings",
+    "PreparedImage": "segmentation.prepared",
+    "Regions": "segmentation.cuts",
+    "Scores": "labels.metrics",
+    "Segmentation": "segmentation.result",
+    "Settings": "segmentation.settings",
     "SolverError": "errors",
-    "SolverSettings": "solver_settings",
+    "SolverSettings": "solver.settings",
     "SolverWarning": "errors",
-    "Sweep": "trials",
-    "Trial": "trials",
-    "build_pixel_graph": "graph",
-    "clean_regions": "regions",
-    "cluster_embedding": "cluster",
-    "downsample": "image",
-    "draw_overlay": "pictures",
-    "embed": "solver",
-    "enlarge_labels": "image",
-    "gmm_initial_embedding": "initial",
-    "refine_labels": "refine",
-    "score": "metrics",
-    "segment": "pipeline",
-    "sweep": "trials",
+    "Sweep": "segmentation.sweep",
+    "Trial": "segmentation.sweep",
+    "build_hierarchy": "segmentation.steps",
+    "build_pixel_graph": "pixels.graph",
+    "clean_regions": "regions.clean",
+    "cluster_embedding": "clustering.embedding",
+    "downsample": "image.resize",
+    "draw_overlay": "pictures.overlay",
+    "embed": "solver.embed",
+    "enlarge_labels": "image.resize",
+    "gmm_initial_embedding": "pixels.start",
+    "measure_texture": "image.detail",
+    "refine_labels": "regions.refine",
+    "score": "labels.metrics",
+    "segment": "segmentation.segment",
+    "segment_prepared": "segmentation.walk",
+    "sweep": "segmentation.sweep",
 }
 
 __all__ = [
+    "Automatic",
+    "Clusters",
     "Embedding",
     "Graph",
     "Hierarchy",
     "InvalidInputError",
     "IterationRecord",
+    "Level",
     "PfesegError",
     "PreparedImage",
+    "Regions",
     "Scores",
     "Segmentation",
     "Settings",
@@ -75,6 +91,7 @@ __all__ = [
     "SolverWarning",
     "Sweep",
     "Trial",
+    "build_hierarchy",
     "build_pixel_graph",
     "clean_regions",
     "cluster_embedding",
@@ -83,9 +100,11 @@ __all__ = [
     "embed",
     "enlarge_labels",
     "gmm_initial_embedding",
+    "measure_texture",
     "refine_labels",
     "score",
     "segment",
+    "segment_prepared",
     "sweep",
 ]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Collection
 from typing import Any
 
-from pfeseg.errors import InvalidInputError
+from pfeseg.errors import InvalidInputError, argument
 
 
 def to_whole(settings: Any, name: str, least: int, most: int) -> None:
@@ -19,7 +20,7 @@ def to_whole(settings: Any, name: str, least: int, most: int) -> None:
         number = least - 1
     if isinstance(value, bool) or not least <= number <= most:
         raise InvalidInputError(
-            f"{name} must be a whole number from {least} to {most}, got {value!r}"
+            f"{argument(name)} must be a whole number from {least} to {most}, got {value!r}"
         )
     object.__setattr__(settings, name, number)
 
@@ -33,12 +34,21 @@ def to_positive(settings: Any, name: str, *, or_zero: bool = False) -> None:
         number = math.nan
     if not (math.isfinite(number) and (number > 0 or (or_zero and number == 0))):
         wanted = "0 or a positive number" if or_zero else "a positive number"
-        raise InvalidInputError(f"{name} must be {wanted}, got {value!r}")
+        raise InvalidInputError(f"{argument(name)} must be {wanted}, got {value!r}")
     object.__setattr__(settings, name, number)
 
 
-def one_of(settings: Any, name: str, allowed: tuple[str, ...]) -> None:
+def one_of(settings: Any, name: str, allowed: Collection[str]) -> None:
     """Refuse a field that is none of the words allowed."""
     value = getattr(settings, name)
     if value not in allowed:
-        raise InvalidInputError(f"{name} must be one of {', '.join(allowed)}; got {value!r}")
+        raise InvalidInputError(
+            f"{argument(name)} must be one of {', '.join(allowed)}; got {value!r}"
+        )
+
+
+def true_or_false(settings: Any, name: str) -> None:
+    """Refuse a field that is not a truth value."""
+    value = getattr(settings, name)
+    if not isinstance(value, bool):
+        raise InvalidInputError(f"{argument(name)} must be true or false, got {value!r}")

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import imageio.v3 as iio
 import numpy as np
 import pytest
+from helpers import SAMPLES
 
 from pfeseg import Graph
 
-SAMPLES = Path(__file__).parent.parent / "sample_images"
 ORACLE = Path(__file__).parent / "oracle"
 ORACLE_CASES = ("hard_labels", "soft_labels", "early_stop")
 
@@ -31,7 +31,3 @@ def oracle(request) -> SimpleNamespace:
     case.graph = Graph.from_edges(len(case.Y0), case.edges, case.w)
     case.caps = {"soc_iterations": 5, "split_iterations": 8, "relaxed_iterations": 40}
     return case
-
-
-def relative_error(Y, exact) -> float:
-    return float(np.abs(Y - exact).max() / np.abs(exact).max())

@@ -5,112 +5,98 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
+
+import pytest
+from helpers import ROOT
 
 import pfeseg
 
-PACKAGE = Path(pfeseg.__file__).parent
+PACKAGE = ROOT / "pfeseg"
 
-# Each room may know only what stands here.
-KNOWS = {
-    "__init__": set(),
-    "__main__": {"cli"},
-    "errors": set(),
-    "image": {"errors"},
-    "reading": {"errors"},
-    "kmeans": set(),
-    "mixture": {"kmeans"},
-    "outputs": {"errors"},
-    "inputs": {"errors", "outputs", "reading"},
-    "exports": {"image"},
-    "cooccurrence": {"kmeans"},
-    "graph": {"cooccurrence", "errors", "image"},
-    "initial": {"errors", "image", "mixture"},
-    "split_bregman": {"graph"},
-    "kernels": {"_kernels", "errors", "graph", "solver_settings", "split_bregman"},
-    "checks": {"errors"},
-    "solver_settings": {"checks"},
-    "polar": set(),
-    "solver": {"errors", "graph", "kernels", "polar", "solver_settings", "split_bregman"},
-    "labels": set(),
-    "cluster": {"errors", "kmeans", "labels"},
-    "regions": {"errors", "image", "labels"},
-    "smoothing": {"_kernels"},
-    "texture": {"smoothing"},
-    "appearance": {"image", "kmeans", "texture"},
-    "contours": {"_kernels", "appearance", "smoothing"},
-    "hierarchy": {
-        *("_kernels", "appearance", "contours", "errors", "image", "labels", "smoothing"),
-    },
-    "refine": {"_kernels", "image", "regions", "smoothing"},
-    "spectral": {"errors", "graph"},
-    "methods": set(),
-    "settings": {"checks", "errors", "graph", "initial", "methods", "solver_settings"},
-    "segmentation": {"graph", "hierarchy", "settings", "solver"},
-    "prepared": {
-        *("appearance", "cluster", "errors", "graph", "hierarchy", "image", "initial", "kernels"),
-        *("labels", "methods", "refine", "regions", "segmentation", "settings", "solver"),
-        *("spectral", "texture"),
-    },
-    "parallel": set(),
-    "trials": {
-        *("errors", "image", "methods", "parallel", "polar", "prepared", "segmentation"),
-        *("settings", "solver"),
-    },
-    "pipeline": {"errors", "prepared", "segmentation", "settings", "solver", "trials"},
-    "pictures": {"errors", "image"},
-    "files": {"errors", "reading"},
-    "metrics": {"errors"},
-    "bsds_files": {"errors", "files"},
-    "dataset": {
-        *("bsds_files", "errors", "files", "methods", "metrics", "parallel", "pipeline"),
-        *("prepared", "reading", "segmentation", "settings"),
-    },
-    "tables": {"dataset", "errors", "methods", "metrics"},
-    "figures": {"errors", "files"},
-    "stages": {
-        *("appearance", "cluster", "errors", "files", "graph", "hierarchy", "image", "initial"),
-        *("refine", "settings", "solver", "texture"),
-    },
-    "batch": {
-        *("bsds_files", "errors", "exports", "files", "kernels", "parallel", "pictures"),
-        *("pipeline", "reading", "segmentation", "settings", "solver"),
-    },
-}
+ROOMS = (
+    *("errors", "checks", "parallel", "_kernels", "kernels"),
+    "solver",  # graphs only: images come later
+    *("image", "labels", "clustering", "pixels", "regions"),
+    *("segmentation", "pictures", "files", "run", "benchmark", "cli"),
+)
+"""In the order of knowing: a room may import itself and those before it."""
 
 
-def imported_rooms(path: Path) -> set[str]:
-    rooms = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module == "pfeseg":
-            rooms |= {alias.name for alias in node.names if not alias.name.startswith("__")}
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pfeseg."):
-            rooms.add(node.module.split(".")[1])
-    return rooms
+def module_name(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(path): path for path in PACKAGE.rglob("*.py")}
+
+
+def imported(path: Path, *, typing: bool = True) -> set[str]:
+    """Name what a module imports of the package, in whatever form, inside functions too."""
+    tree = ast.parse(path.read_text())
+    if not typing:
+        tree.body = [node for node in tree.body if "TYPE_CHECKING" not in ast.dump(node)[:60]]
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute here"
+            module = node.module or ""
+            found |= {f"{module}.{alias.name}" for alias in node.names} | {module}
+    return {name for name in found if name.split(".")[0] == "pfeseg" and name != "pfeseg"}
+
+
+def room(module: str) -> str:
+    return module.split(".")[1]
 
 
 def test_every_room_knows_only_the_rooms_before_it():
-    found = {path.stem: imported_rooms(path) for path in PACKAGE.glob("*.py")}
-    found["__init__"] = set()  # the list of names, checked below
-    assert found.keys() == KNOWS.keys()
-    for room, known in found.items():
-        assert known <= KNOWS[room], f"{room} must not import {known - KNOWS[room]}"
+    names = {f"pfeseg.{name}" for name in pfeseg.__all__} | {"pfeseg.__version__"}
+    for module, path in MODULES.items():
+        if module in ("pfeseg", "pfeseg.__main__"):
+            continue  # the list of names, and the door to the command
+        for other in imported(path) - {"pfeseg.__version__"}:
+            assert other not in names, f"{module} imports {other} by the public door"
+            assert ROOMS.index(room(other)) <= ROOMS.index(room(module)), f"{module} <- {other}"
+
+
+def test_no_two_modules_know_each_other():
+    graph = {
+        module: {name for name in imported(path, typing=False) if name in MODULES} - {module}
+        for module, path in MODULES.items()
+        if module not in ("pfeseg", "pfeseg.__main__", "pfeseg.cli")
+    }
+    order = list(TopologicalSorter(graph).static_order())  # raises where there is a circle
+    assert len(order) > 60
+
+
+@pytest.mark.parametrize("module", ["pfeseg.solver.embed", "pfeseg.solver.spectral"])
+def test_the_solver_runs_without_a_word_of_images(module):
+    program = f"import sys, {module}; print(*[m for m in sys.modules if m.startswith('pfeseg.')])"
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    loaded = {room(name) for name in run.stdout.split()}
+    assert loaded <= {"errors", "checks", "_kernels", "kernels", "solver"}
+
+
+def test_one_door_to_the_kernels():
+    users = {module for module, path in MODULES.items() if "pfeseg._kernels" in imported(path)}
+    assert users == {"pfeseg.kernels"}
 
 
 def test_click_stays_in_the_commands():
-    for path in PACKAGE.glob("*.py"):
-        assert "import click" not in path.read_text(), path
+    for module, path in MODULES.items():
+        assert module.startswith("pfeseg.cli") or "import click" not in path.read_text(), module
 
 
 def test_public_names_are_lazy_complete_and_typed():
-    tree = ast.parse((PACKAGE / "__init__.py").read_text())
-    typed = {
-        alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pfeseg.")
-        for alias in node.names
-    }
-    assert typed == set(pfeseg.__all__) == set(pfeseg._HOME)
+    typed = {name.rpartition(".")[2] for name in imported(PACKAGE / "__init__.py")}
+    homes = {module.rpartition(".")[2] for module in MODULES}
+    assert set(pfeseg.__all__) == set(pfeseg._HOME)
+    assert set(pfeseg.__all__) <= typed <= set(pfeseg.__all__) | homes
     assert all(getattr(pfeseg, name) is not None for name in pfeseg.__all__)
     program = "import sys, pfeseg; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0
@@ -127,3 +113,9 @@ def test_help_imports_nothing_heavy():
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_no_test_file_imports_another():
+    for path in Path(__file__).parent.glob("*.py"):
+        assert "from test_" not in path.read_text().replace('"from test_"', ""), path
+        assert "import test_" not in path.read_text().replace('"import test_"', ""), path

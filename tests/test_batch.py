@@ -14,10 +14,10 @@ import imageio.v3 as iio
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from test_cli import names, run
+from helpers import names, run
 
 from pfeseg.cli import main
-from pfeseg.files import read_labels
+from pfeseg.files.labels import read_labels
 
 QUICK = ("-d", 3, "--soc-iterations", 1, "--relaxed-iterations", 5)
 
@@ -82,8 +82,13 @@ def test_fail_fast(folder, tmp_path):
 
 
 def test_fail_fast_with_jobs(folder, tmp_path):
-    result = run("segment", folder, "-o", tmp_path / "out", "--fail-fast", "--jobs", 2, *QUICK)
+    for k in range(20):
+        shutil.copy(folder / "c.png", folder / f"z{k}.png")
+    args = ("segment", folder, "-o", tmp_path / "out", "--jobs", 2, *QUICK)
+    result = run(*args, "--fail-fast")
     assert result.exit_code == 1
+    assert "not tried" in result.stderr
+    assert "z19_labels.png" not in names(tmp_path / "out")
 
 
 def test_json_lines(folder, tmp_path):
@@ -157,7 +162,7 @@ def test_names_with_newlines_stay_on_one_line(folder, tmp_path):
 
 
 def test_warnings_name_their_image(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("pfeseg.kernels.MAX_PCG_ITERATIONS", 1)
+    monkeypatch.setattr("pfeseg.solver.pcg.MAX_PCG_ITERATIONS", 1)
     args = ("segment", folder / "a.png", *QUICK, "--pcg-rtol", "1e-9", "-o")
     result = run(*args, tmp_path / "out")
     assert result.exit_code == 0
@@ -245,16 +250,16 @@ def test_config_replays_a_run_exactly(samples, tmp_path):
         (["--shard", "3/2"], "i/n"),
         (["-q", "-v"], "not both"),
         (["-", "--files-from", "-"], "standard input can hold"),
-        (["--sigma", "-1"], "sigma must be"),
-        (["--neighbours", "0.5"], "neighbours must be"),
-        (["--threads", "3000000000"], "threads must be"),
+        (["--sigma", "-1"], "--sigma must be"),
+        (["--neighbours", "0.5"], "--neighbours must be"),
+        (["--threads", "3000000000"], "3000000000 is not in the range"),
         (["--config", "{empty}"], "holds no settings"),
         (["--save", "labels,masks"], "'masks' is not one of labels"),
         (["--template", "{name}"], "its fields are {stem}"),
         (["--neighbours", "many"], "neither 4, 8 nor a radius"),
         (["--sigma", "max"], "neither 'rms', '0.8rms' nor a number"),
-        (["--lam", "-1"], "lam must be a positive number"),
-        (["--soc-iterations", "-1"], "soc_iterations"),
+        (["--lam", "-1"], "--lam must be a positive number"),
+        (["--soc-iterations", "-1"], "--soc-iterations must be"),
         (["--jobs", "0"], "0 is not in the range"),
         (["--config", "missing.json"], "does not exist"),
         (["--config", "{text}"], "no settings in JSON"),
@@ -319,16 +324,17 @@ def test_memory_stays_flat_over_many_images(folder, tmp_path, preset, runs):
     program = """
 import resource, sys
 from pathlib import Path
-from pfeseg.batch import Task, run_task
-from pfeseg.outputs import result_paths
-from pfeseg.settings import Settings
+from pfeseg.run.batch import run_task
+from pfeseg.run.plan import Task
+from pfeseg.files.names import result_paths
+from pfeseg.segmentation.settings import Settings
 source, out = Path(sys.argv[1]), Path(sys.argv[2])
 preset, runs = sys.argv[3], int(sys.argv[4])
-settings = Settings.preset(preset, n_dims=3, soc_iterations=1, relaxed_iterations=2, threads=1)
+settings = Settings.preset(preset, n_dims=3, soc_iterations=1, relaxed_iterations=2)
 results = result_paths(source, out, ["labels", "overlay"], template="{stem}", labels_format="png")
 peaks = []
 for k in range(runs):
-    assert run_task(Task(source, results, settings))["status"] == "done"
+    assert run_task(Task(source, results, settings), threads=1).status == "done"
     if k in (runs // 3, runs - 1):
         peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 print((peaks[1] - peaks[0]) / 1024)

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pfeseg import hierarchy, segment
-from pfeseg.bsds_files import UCM_THRESHOLDS
-from pfeseg.metrics import compare
+from pfeseg import segment
+from pfeseg.files.matlab import UCM_THRESHOLDS
+from pfeseg.labels.metrics import compare
+from pfeseg.regions import merging
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 from evaluation import boundary_score, compare_levels
@@ -48,10 +49,10 @@ def test_boundaries_are_found_within_two_pixels():
 
 
 def test_changed_constants_come_back(chelsea):
-    before = hierarchy.AREA_EXPONENT
+    before = merging.AREA_EXPONENT
     variant = next(v for v in VARIANTS if v.name == "area exponent 0")
     with constants_changed(variant.constants):
-        assert hierarchy.AREA_EXPONENT == 0
+        assert merging.AREA_EXPONENT == 0
         changed = segment(chelsea).hierarchy.levels
-    assert before == hierarchy.AREA_EXPONENT
+    assert before == merging.AREA_EXPONENT
     assert (changed[-5:] != segment(chelsea).hierarchy.levels[-5:]).any()

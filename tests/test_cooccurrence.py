@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pfeseg import InvalidInputError, build_pixel_graph
-from pfeseg.cooccurrence import REACH, _meetings, colour_information, mutual_information
-from pfeseg.image import as_lab
+from pfeseg.image.colour import as_lab
+from pfeseg.pixels.cooccurrence import REACH, _meetings, colour_information, mutual_information
 
 
 def two_textures() -> np.ndarray:

@@ -11,14 +11,13 @@ from pathlib import Path
 import imageio.v3 as iio
 import numpy as np
 import pytest
-from test_cli import names, run
-from test_evaluate import save_truth
+from helpers import names, run, save_truth
 
-from pfeseg import InvalidInputError, Settings
-from pfeseg.bsds_files import read_ground_truths, read_segmentations
-from pfeseg.dataset import Plan, Row, find_items, read_rows, rows_text, start_run
-from pfeseg.metrics import compare, summarise
-from pfeseg.tables import gather, markdown
+from pfeseg import Clusters, InvalidInputError, Settings
+from pfeseg.benchmark.dataset import Plan, Row, find_items, read_rows, rows_text, start_run
+from pfeseg.benchmark.tables import gather, markdown
+from pfeseg.files.matlab import read_ground_truths, read_segmentations
+from pfeseg.labels.metrics import compare, summarise
 
 FAST = ("--downsample", "8", "-d", "3,4")
 
@@ -123,7 +122,9 @@ def test_another_data_set_does_not_mix(finished, tiny, tmp_path):
 
 
 def test_the_config_file_cannot_change_what_the_command_varies(finished, tiny, tmp_path):
-    chosen = Settings.preset("clusters", min_region=0.3, method="ncut", n_segments=7, downsample=8)
+    chosen = Settings.preset(
+        "clusters", min_region=0.3, method="ncut", cut=Clusters(7), downsample=8
+    )
     (tmp_path / "config.json").write_text(chosen.to_json())
     args = ("--config", tmp_path / "config.json", "-d", "3,4", "--methods", "pfe,sc,gmm,auto", "-q")
     result = run("bsds", tiny, "-o", tmp_path / "out", *args, "--no-figures")
@@ -135,7 +136,7 @@ def test_one_failing_method_costs_no_other(tiny, tmp_path):
     args = ("bsds", tiny, "-o", tmp_path / "out", "--downsample", 80, "-d", "3,4", "--no-figures")
     good = run(*args, "--methods", "kmeans,pfe,auto")
     assert good.exit_code == 1  # 2 x 2 pixels are too few for d = 5
-    assert "auto: the dimension d is 5" in good.stderr
+    assert "auto: -d is 5" in good.stderr
     assert names(tmp_path / "out" / "rows" / "kmeans") == ["chelsea.csv", "coffee.csv", "scene.csv"]
 
 

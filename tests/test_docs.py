@@ -11,10 +11,11 @@ from pathlib import Path
 
 import click
 import pytest
-from test_cli import run
+from helpers import run
 
 from pfeseg import Settings, SolverSettings
 from pfeseg.cli import COMMANDS, main
+from pfeseg.cli.settings import CUT_OPTIONS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -53,8 +54,8 @@ def test_every_command_and_option_is_documented(name):
 
 
 def test_every_setting_is_an_option_of_segment_and_of_one_stage():
-    settings = {f.name for f in fields(Settings)} - {"solver"}
-    settings |= {f.name for f in fields(SolverSettings)}
+    settings = {f.name for f in fields(Settings)} - {"solver", "cut"}
+    settings |= {f.name for f in fields(SolverSettings)} | set(CUT_OPTIONS)
     assert settings <= {option.name for option in options_of("segment")}
     stages = ("downsample", "graph", "init", "embed", "merge", "cluster", "clean")
     assert settings - {"method"} <= {
@@ -89,11 +90,13 @@ def test_every_shell_example_of_the_readme_runs(desk):
 
 def test_every_python_example_of_the_readme_runs(desk):
     blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     for block in blocks:
         names: dict[str, object] = {}
         exec(block, names)
         # A comment behind an expression states its value.
-        for expression, value in re.findall(r"^(\S.*?)  # (array\(.*\))$", block, re.MULTILINE):
-            assert repr(eval(expression, names)).startswith(value[:-1]), expression
+        for expression, value in re.findall(
+            r"^(\S.*?)  # (array\(.*\)|True)$", block, re.MULTILINE
+        ):
+            assert repr(eval(expression, names)).startswith(value.rstrip(")")), expression
     assert (desk / "overlay.png").exists()

@@ -6,21 +6,15 @@ import json
 
 import numpy as np
 import pytest
+from helpers import run, save_truth
 from scipy.io import savemat
-from test_cli import run
 
-from pfeseg.bsds_files import cut_contour_map
-from pfeseg.files import write_labels, write_png
+from pfeseg.files.labels import write_labels
+from pfeseg.files.matlab import cut_contour_map
+from pfeseg.files.writing import write_png
 
 RNG = np.random.default_rng(2)
 TRUTH = np.kron(np.array([[0, 1], [2, 3]]), np.ones((10, 12), int))
-
-
-def save_truth(path, *maps: np.ndarray) -> None:
-    cells = np.empty((1, len(maps)), dtype=object)
-    for k, labels in enumerate(maps):
-        cells[0, k] = {"Segmentation": labels.astype(np.uint16) + 1}
-    savemat(path, {"groundTruth": cells})
 
 
 @pytest.fixture

@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from skimage.measure import label as components
 from skimage.measure import regionprops
 
-from pfeseg.exports import _signed_area, coco_json, geojson, region_rows, regions_csv, run_lengths
+from pfeseg.files.regions import (
+    _signed_area,
+    coco_json,
+    geojson,
+    region_rows,
+    regions_csv,
+    run_lengths,
+)
 
 label_maps = st.tuples(
     st.integers(1, 9), st.integers(1, 9), st.integers(1, 4), st.integers(0, 2**31)

@@ -5,7 +5,9 @@ import pytest
 from PIL import Image
 
 from pfeseg import InvalidInputError
-from pfeseg.files import read_labels, read_stage, replacing, write_labels, write_png, write_stage
+from pfeseg.files.labels import read_labels, write_labels
+from pfeseg.files.stages import read_stage, write_stage
+from pfeseg.files.writing import replacing, write_png
 
 GRAPH = {
     "n_nodes": np.array(5), "edges": np.arange(4), "weights": np.ones(2),
@@ -116,6 +118,6 @@ def test_wrong_stage_files_are_refused(tmp_path, monkeypatch):
     write_stage(tmp_path / "lacking.npz", "graph", {}, {"edges": np.arange(4)})
     with pytest.raises(InvalidInputError, match="damaged, as it lacks full_size, n_nodes"):
         read_stage(tmp_path / "lacking.npz", "graph")
-    monkeypatch.setattr("pfeseg.files.FORMAT_VERSION", 0)
+    monkeypatch.setattr("pfeseg.files.stages.FORMAT_VERSION", 0)
     with pytest.raises(InvalidInputError, match="upgrade pfeseg"):
         read_stage(tmp_path / "a.npz", "graph")

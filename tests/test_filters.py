@@ -7,8 +7,8 @@ from skimage.measure import label
 from skimage.morphology import local_minima
 from skimage.segmentation import watershed
 
-from pfeseg import _kernels
-from pfeseg.smoothing import gradient_norm, smooth
+from pfeseg import kernels
+from pfeseg.image.smoothing import gradient_norm, smooth
 
 
 @pytest.fixture
@@ -53,17 +53,17 @@ def relief_of(shape, rng, steps):
 @pytest.mark.parametrize("shape", [(60, 80), (1, 50), (50, 1)])
 def test_basins_equal_those_of_scikit_image(shape, rng):
     relief = relief_of(shape, rng, 0)
-    np.testing.assert_array_equal(_kernels.basins(relief), watershed(relief))
+    np.testing.assert_array_equal(kernels.basins(relief), watershed(relief))
 
 
 def test_a_flat_image_is_one_basin():
-    assert (_kernels.basins(np.zeros((3, 4), dtype=np.float32)) == 1).all()
+    assert (kernels.basins(np.zeros((3, 4), dtype=np.float32)) == 1).all()
 
 
 def test_every_plateau_without_a_lower_neighbour_is_one_basin(rng):
     relief = relief_of((60, 80), rng, 12)  # of equal heights: what lies between may go either way
     minima = label(local_minima(relief, connectivity=1), connectivity=1)
-    found = _kernels.basins(relief)
+    found = kernels.basins(relief)
     assert found.max() == minima.max() > 20
     np.testing.assert_array_equal(found[minima > 0], minima[minima > 0])
     assert found.min() == 1
@@ -73,17 +73,17 @@ def test_markers_spread_as_in_scikit_image(rng):
     relief = relief_of((60, 80), rng, 0)
     markers = np.zeros(relief.shape, dtype=np.int32)
     markers[5:20, 5:20], markers[40:50, 30:70], markers[10, 60] = 1, 2, 3
-    np.testing.assert_array_equal(_kernels.watershed(relief, markers), watershed(relief, markers))
+    np.testing.assert_array_equal(kernels.watershed(relief, markers), watershed(relief, markers))
 
 
 def test_without_markers_nothing_is_flooded():
     relief = np.zeros((3, 4), dtype=np.float32)
-    assert not _kernels.watershed(relief, np.zeros((3, 4), dtype=np.int32)).any()
+    assert not kernels.watershed(relief, np.zeros((3, 4), dtype=np.int32)).any()
 
 
 def test_wrong_shapes_are_refused():
     relief = np.zeros((3, 4), dtype=np.float32)
     with pytest.raises(ValueError, match="one shape"):
-        _kernels.watershed(relief, np.zeros((4, 3), dtype=np.int32))
+        kernels.watershed(relief, np.zeros((4, 3), dtype=np.int32))
     with pytest.raises(ValueError, match="odd filters"):
-        _kernels.correlate(relief[..., None], np.ones(2), np.ones(1))
+        kernels.correlate(relief[..., None], np.ones(2), np.ones(1))

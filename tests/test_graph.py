@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import diags_array
 
 from pfeseg import Graph, InvalidInputError, build_pixel_graph
-from pfeseg.graph import DEGREE_FLOOR, WEIGHT_FLOOR
+from pfeseg.solver.graph import DEGREE_FLOOR, WEIGHT_FLOOR
 
 RNG = np.random.default_rng(5)
 
@@ -111,7 +111,7 @@ def test_flat_colour_has_unit_weights():
     [
         ({"neighbours": 0}, "neighbours must be 4, 8"),
         ({"neighbours": np.nan}, "neighbours must be 4, 8"),
-        ({"features": "hsv"}, 'one of "rgb", "lab", "pmi"'),
+        ({"features": "hsv"}, "features must be one of rgb, lab, pmi; got 'hsv'"),
         ({"sigma": "max"}, "sigma"),
         ({"sigma": 0.0}, "sigma"),
     ],

@@ -5,35 +5,33 @@ import itertools
 import imageio.v3 as iio
 import numpy as np
 import pytest
+from helpers import run, same_partition
 from scipy.io import loadmat
-from test_cli import run
 
-from pfeseg import InvalidInputError, Settings, score, segment
-from pfeseg import _kernels as kernels
-from pfeseg.appearance import describe, detailed_lab
-from pfeseg.bsds_files import UCM_THRESHOLDS, cut_contour_map, read_segmentations
-from pfeseg.contours import CUES, contrasts
-from pfeseg.files import read_labels
-from pfeseg.hierarchy import (
-    AREA_EXPONENT,
-    REGION_WEIGHTS,
-    Hierarchy,
-    RegionGraph,
-    merge_basins,
+from pfeseg import (
+    Clusters,
+    InvalidInputError,
+    Level,
+    Regions,
+    Settings,
+    downsample,
+    kernels,
+    score,
+    segment,
 )
-from pfeseg.image import downsample
-from pfeseg.labels import consecutive
-from pfeseg.regions import split_regions
-from pfeseg.texture import local_contrast
+from pfeseg.files.labels import read_labels
+from pfeseg.files.matlab import UCM_THRESHOLDS, cut_contour_map, read_segmentations
+from pfeseg.image.detail import look_closely
+from pfeseg.labels.maps import split_regions
+from pfeseg.regions.appearance import describe
+from pfeseg.regions.cues import CUES, contrasts
+from pfeseg.regions.hierarchy import Hierarchy
+from pfeseg.regions.merging import AREA_EXPONENT, REGION_WEIGHTS, RegionGraph, merge_basins
 
 
 @pytest.fixture(scope="module")
 def tree(chelsea) -> Hierarchy:
     return segment(chelsea).hierarchy
-
-
-def same_partition(a, b) -> bool:
-    return bool((consecutive(a) == consecutive(b)).all())
 
 
 def edge_contrast_by_hand(image, reach, chi_square):
@@ -217,9 +215,9 @@ def test_flat_colours_are_recovered_at_every_size():
 def test_the_report_tells_how_the_labels_were_cut(chelsea):
     for settings, level, segments in (
         (Settings(), 0.5, None),
-        (Settings(level=0.3), 0.3, None),
-        (Settings(n_regions=4), None, None),
-        (Settings(n_segments=4), None, 4),
+        (Settings(cut=Level(0.3)), 0.3, None),
+        (Settings(cut=Regions(4)), None, None),
+        (Settings(cut=Clusters(4)), None, 4),
     ):
         result = segment(chelsea, settings)
         report = result.report()
@@ -248,7 +246,7 @@ def test_one_photograph_at_several_sizes_gives_much_the_same_regions(samples):
 
 
 def test_the_same_bytes_on_any_number_of_threads(chelsea):
-    trees = [segment(chelsea, Settings().changed(threads=t)).hierarchy for t in (1, 2)]
+    trees = [segment(chelsea, threads=t).hierarchy for t in (1, 2)]
     assert trees[0].base.tobytes() == trees[1].base.tobytes()
     assert trees[0].levels.tobytes() == trees[1].levels.tobytes()
 
@@ -270,9 +268,7 @@ def test_odd_images(shape):
 def test_cues_have_no_preferred_side(chelsea):
     """An image upside down has its cues upside down, but for the sampling of the classes."""
     small = downsample(chelsea, 4)
-    detailed = detailed_lab(small, (20, 30))
-    contrast = local_contrast(detailed[..., 0])
-    appearance = describe(detailed, contrast, (20, 30), small.shape)
+    appearance = describe(look_closely(small, (20, 30)), (20, 30), small.shape)
     flipped = type(appearance)(
         appearance.lab[::-1].copy(), appearance.materials[::-1].copy(),
         appearance.textons[::-1].copy(),
@@ -312,7 +308,10 @@ def test_command_refuses_two_ways_to_cut_and_a_hierarchy_of_others(samples):
     for args, words in (
         (("-k", 3, "--regions", 4), "in one way only"),
         (("--method", "sc", "--hierarchy"), "needs the method pfe"),
-        (("--method", "sc", "--regions", 3), "needs the hierarchy of the method pfe"),
+        (
+            ("--method", "sc", "--regions", 3),
+            "which --method sc has not; give -k",
+        ),
         (("--level", 2), "level"),
     ):
         result = run("segment", samples / "chelsea.jpg", *args)

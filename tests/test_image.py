@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pfeseg import InvalidInputError, downsample, enlarge_labels
-from pfeseg.image import as_rgb
+from pfeseg.image.arrays import as_rgb
 
 
 def test_all_types_mean_the_same():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pfeseg import InvalidInputError, gmm_initial_embedding
-from pfeseg.initial import MAX_FIT_PIXELS
+from pfeseg.pixels.start import MAX_FIT_PIXELS
 
 RNG = np.random.default_rng(8)
 
@@ -71,5 +71,5 @@ def test_wrong_dimensions_are_rejected(n_dims, message):
 
 
 def test_wrong_assignment_is_rejected():
-    with pytest.raises(InvalidInputError, match='"hard" or "soft"'):
+    with pytest.raises(InvalidInputError, match="assignment must be one of hard, soft"):
         gmm_initial_embedding(np.zeros((4, 4)), 2, assignment="firm")

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from pfeseg import InvalidInputError
-from pfeseg.inputs import expand_inputs, parse_shard, read_name_list, take_shard
-from pfeseg.outputs import check_plan, check_template, result_paths
+from pfeseg.files.inputs import expand_inputs, parse_shard, read_name_list, take_shard
+from pfeseg.files.names import check_plan, check_template, result_paths
 
 
 @pytest.fixture

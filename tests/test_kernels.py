@@ -2,24 +2,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import relative_error
+from helpers import random_graph, relative_error
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import dense_incomplete_cholesky
 from scipy.sparse import csr_array
 
-from pfeseg import Graph, InvalidInputError, SolverError, build_pixel_graph
-from pfeseg import _kernels as compiled
-from pfeseg.kernels import PcgLoop, incomplete_cholesky, variant
-from pfeseg.split_bregman import DirectLoop, shrink, system_matrix
+from pfeseg import Graph, InvalidInputError, SolverError, build_pixel_graph, kernels
+from pfeseg.kernels import variant
+from pfeseg.solver.pcg import PcgLoop, incomplete_cholesky
+from pfeseg.solver.split_bregman import DirectLoop, shrink, system_matrix
 
 RNG = np.random.default_rng(1)
-
-
-def random_graph(n: int, m: int, rng: np.random.Generator) -> Graph:
-    pairs = np.stack(np.triu_indices(n, 1), axis=1)
-    chosen = rng.choice(len(pairs), min(m, len(pairs)), replace=False)
-    return Graph.from_edges(n, pairs[chosen], rng.uniform(0.01, 1, len(chosen)))
 
 
 GRAPHS = {
@@ -114,16 +108,19 @@ def test_bytes_depend_on_no_number_of_threads_nor_on_pauses(name, precision):
 
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_all_variants_agree(graph, precision, monkeypatch):
+    if kernels.best_variant() == "baseline":
+        pytest.skip("this processor has no AVX2: there is one variant only")
     solutions = []
     F = RNG.normal(size=(graph.n_nodes, 11))
-    for name in {"baseline", compiled.best_variant()}:
+    for name in ("baseline", kernels.best_variant()):
         monkeypatch.setenv("PFESEG_KERNELS", name)
         assert variant() == name
         loop = PcgLoop(graph, 1e4, 10.0, rtol=1e-6, precision=precision, threads=1)
         loop.start(F)
         loop.advance(10)
         solutions.append(loop.solution())
-    assert relative_error(solutions[0], solutions[-1]) < 1e-4
+    assert len(solutions) == 2
+    assert relative_error(*solutions) < 1e-4
 
 
 def test_unknown_variant_is_refused(monkeypatch):
@@ -132,10 +129,10 @@ def test_unknown_variant_is_refused(monkeypatch):
         PcgLoop(GRAPHS["any"], 1e4, 10.0, rtol=1e-3, precision="single", threads=1)
 
 
-def raw_loop(A: np.ndarray, weights: list[float]) -> compiled.SplitBregmanDouble:
+def raw_loop(A: np.ndarray, weights: list[float]) -> kernels.SplitBregmanDouble:
     """Make a loop on any matrix, which PcgLoop would not."""
     A = csr_array(A)
-    return compiled.SplitBregmanDouble(
+    return kernels.SplitBregmanDouble(
         A.indptr, A.indices, A.data, np.array(weights), np.ones(A.shape[0]),
         1e4, 10.0, 0.0, variant(),
     )  # fmt: skip

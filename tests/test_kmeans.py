@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from pfeseg import downsample, gmm_initial_embedding
-from pfeseg.kmeans import assign, kmeans
-from pfeseg.mixture import COVARIANCE_FLOOR, TOLERANCE, fit_mixture
+from pfeseg.clustering.kmeans import assign, kmeans
+from pfeseg.clustering.mixture import COVARIANCE_FLOOR, TOLERANCE, fit_mixture
 
 
 @pytest.fixture(scope="module")

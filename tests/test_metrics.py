@@ -13,7 +13,7 @@ from scipy.io import loadmat
 from scipy.ndimage import label as connected
 
 from pfeseg import InvalidInputError, score
-from pfeseg.metrics import compare, summarise
+from pfeseg.labels.metrics import compare, summarise
 
 RNG = np.random.default_rng(7)
 maps = st.tuples(st.integers(1, 6), st.integers(0, 2**31)).map(

@@ -6,16 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pfeseg import InvalidInputError, draw_overlay
-from pfeseg.pictures import (
-    BOUNDARY,
-    TILE_GAP,
-    draw_contact_sheet,
-    draw_contour_map,
-    draw_embedding,
-    find_boundaries,
-    region_colours,
-    touching_labels,
-)
+from pfeseg.labels.maps import CORNERS, SIDES, find_boundaries, touching
+from pfeseg.pictures.colours import region_colours
+from pfeseg.pictures.montage import TILE_GAP, draw_contact_sheet, draw_embedding
+from pfeseg.pictures.overlay import BOUNDARY, draw_contour_map
 
 
 def touching_by_hand(labels: np.ndarray) -> set[tuple[int, int]]:
@@ -40,7 +34,7 @@ def touching_by_hand(labels: np.ndarray) -> set[tuple[int, int]]:
 def test_touching_regions_never_share_a_colour(shape, n_labels, seed):
     labels = np.random.default_rng(seed).integers(0, n_labels, shape)
     pairs = touching_by_hand(labels)
-    assert {tuple(pair) for pair in touching_labels(labels).tolist()} == pairs
+    assert {tuple(pair) for pair in touching(labels, SIDES + CORNERS).tolist()} == pairs
     colours = np.rint(region_colours(labels) * 255)
     assert all((colours[a] != colours[b]).any() for a, b in pairs)
     assert (colours.max(axis=1) > 100).all()  # no black regions
@@ -50,7 +44,7 @@ def test_many_regions_all_touching_one():
     labels = np.arange(1, 401).reshape(20, 20).repeat(3, 0).repeat(3, 1)
     labels[::3] = labels[:, ::3] = 0
     colours = region_colours(labels)
-    assert all((colours[a] != colours[b]).any() for a, b in touching_labels(labels))
+    assert all((colours[a] != colours[b]).any() for a, b in touching(labels, SIDES + CORNERS))
 
 
 def test_colours_are_stable():

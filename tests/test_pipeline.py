@@ -3,23 +3,19 @@ from __future__ import annotations
 import imageio.v3 as iio
 import numpy as np
 import pytest
+from helpers import same_partition
 
 from pfeseg import (
+    Clusters,
     InvalidInputError,
     PreparedImage,
     Settings,
-    SolverSettings,
     clean_regions,
-    kernels,
     segment,
-    solver,
+    segment_prepared,
 )
-from pfeseg.methods import METHODS
-
-
-def same_partition(a: np.ndarray, b: np.ndarray) -> bool:
-    pairs = set(zip(a.ravel().tolist(), b.ravel().tolist(), strict=True))
-    return len(pairs) == len(np.unique(a)) == len(np.unique(b))
+from pfeseg.segmentation.methods import METHODS
+from pfeseg.solver import pcg
 
 
 def test_the_generated_scene_is_recovered_exactly(samples):
@@ -52,7 +48,7 @@ def test_odd_shapes(shape):
 
 def test_stages_and_report(chelsea):
     result = segment(
-        chelsea, Settings.preset("paper", n_dims=8, n_segments=5, downsample=6, seed=3)
+        chelsea, Settings.preset("paper", n_dims=8, cut=Clusters(5), downsample=6, seed=3)
     )
     assert result.labels.shape == chelsea.shape[:2]
     assert result.small_labels.shape == result.small_image.shape[:2] == (50, 75)
@@ -75,10 +71,7 @@ def test_stages_and_report(chelsea):
 
 
 def test_same_bytes_for_1_and_2_threads_and_repeated_runs(chelsea):
-    runs = [
-        segment(chelsea, Settings(n_dims=10, solver=SolverSettings(threads=threads)))
-        for threads in (1, 2, 2)
-    ]
+    runs = [segment(chelsea, Settings(n_dims=10), threads=threads) for threads in (1, 2, 2)]
     assert len({run.labels.tobytes() for run in runs}) == 1
     assert len({run.embedding.Y.tobytes() for run in runs}) == 1
 
@@ -92,8 +85,8 @@ def test_uint16_equals_uint8(chelsea):
 @pytest.mark.parametrize(
     ("chosen", "message"),
     [
-        (Settings.preset("paper", n_dims=26), "dimension d is 26, more than the 5 x 5 pixels"),
-        (Settings.preset("paper", n_dims=5, n_segments=26), "number of segments k is 26"),
+        (Settings.preset("paper", n_dims=26), "n_dims is 26, more than the 5 x 5 pixels"),
+        (Settings.preset("paper", n_dims=5, cut=Clusters(26)), "n_clusters is 26"),
     ],
 )
 def test_more_than_there_are_pixels(chosen, message):
@@ -133,9 +126,9 @@ def test_one_prepared_image_gives_the_bytes_of_separate_runs(chelsea):
     prepared = PreparedImage(chelsea, Settings.preset("clusters", downsample=8))
     for method in METHODS:
         for d, k in ((9, None), (4, 6), (9, 3)):
-            chosen = prepared.settings.changed(method=method, n_dims=d, n_segments=k or "dims")
+            chosen = prepared.settings.changed(method=method, n_dims=d, cut=Clusters(k or "dims"))
             alone = segment(chelsea, chosen)
-            shared = prepared.segment(d, k, method)
+            shared = segment_prepared(prepared, d, chosen.cut, method)
             assert shared.labels.tobytes() == alone.labels.tobytes()
             assert shared.coordinates.tobytes() == alone.coordinates.tobytes()
             assert shared.settings == chosen
@@ -144,15 +137,15 @@ def test_one_prepared_image_gives_the_bytes_of_separate_runs(chelsea):
 def test_the_systems_are_factorised_once_for_all_dimensions(chelsea, monkeypatch):
     made = []
 
-    class Counted(kernels.PcgLoop):
+    class Counted(pcg.PcgLoop):
         def __init__(self, graph, lam, r, **options):
             made.append(r)
             super().__init__(graph, lam, r, **options)
 
-    monkeypatch.setattr(solver, "PcgLoop", Counted)
+    monkeypatch.setattr("pfeseg.solver.embed.PcgLoop", Counted)
     prepared = PreparedImage(chelsea, Settings.preset("paper", downsample=10))
     for d in (3, 5, 4):
-        prepared.segment(d)
+        segment_prepared(prepared, d)
     assert made == [100.0, 10.0]
 
 

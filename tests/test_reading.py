@@ -13,7 +13,7 @@ import tifffile
 from PIL import Image
 
 from pfeseg import InvalidInputError
-from pfeseg.reading import MAX_PIXELS, read_image
+from pfeseg.files.reading import MAX_PIXELS, read_image
 
 RNG = np.random.default_rng(6)
 RGB = RNG.integers(0, 256, (7, 11, 3), dtype=np.uint8)
@@ -147,9 +147,9 @@ def test_further_channels_are_not_taken_for_alpha(tmp_path):
 def test_size_is_checked_on_the_page_that_is_read(tmp_path, monkeypatch):
     pages = [Image.new("L", (5, 4)), Image.new("L", (50, 40))]
     path = saved(tmp_path, pages[0], "a.tif", save_all=True, append_images=pages[1:])
-    monkeypatch.setattr("pfeseg.reading.MAX_PIXELS", 100)
+    monkeypatch.setattr("pfeseg.files.reading.MAX_PIXELS", 100)
     assert read_image(path).shape == (4, 5)
-    with pytest.raises(InvalidInputError, match="--allow-huge"):
+    with pytest.raises(InvalidInputError, match="allow_huge=True"):
         read_image(path, page=1)
 
 
@@ -200,7 +200,7 @@ def png_of_size(width: int, height: int) -> bytes:
 
 def test_decompression_bomb_is_refused_before_it_is_decoded():
     assert MAX_PIXELS < 20_000 * 20_000
-    with pytest.raises(InvalidInputError, match=r"20000 x 20000 pixels .* --allow-huge"):
+    with pytest.raises(InvalidInputError, match=r"20000 x 20000 pixels .* allow_huge=True"):
         read_image(png_of_size(20_000, 20_000))
 
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pfeseg.image import enlarge_labels
-from pfeseg.refine import refine_labels
-from pfeseg.regions import split_regions
+from pfeseg import enlarge_labels
+from pfeseg.labels.maps import split_regions
+from pfeseg.regions.refine import refine_labels
 
 
 def disc(side: int) -> np.ndarray:
@@ -17,17 +17,17 @@ def disc(side: int) -> np.ndarray:
 def test_boundaries_move_to_the_edges_of_the_image(factor):
     truth = disc(240)
     rng = np.random.default_rng(0)
-    lab = truth[..., None] * [40.0, 10.0, -20.0] + rng.normal(0, 2, (240, 240, 3))
+    image = 0.4 + truth[..., None] * [0.4, 0.1, -0.2] + rng.normal(0, 0.02, (240, 240, 3))
     small = truth[factor // 2 :: factor, factor // 2 :: factor]
     stairs = (enlarge_labels(small, truth.shape) != truth).mean()
-    refined = (refine_labels(small, lab) != truth).mean()
+    refined = (refine_labels(small, image.clip(0, 1)) != truth).mean()
     assert refined < stairs / 2
 
 
 def test_what_is_far_from_a_boundary_keeps_its_label():
     small = disc(40)
-    lab = np.random.default_rng(0).random((160, 160, 3)) * 100  # edges everywhere
-    large, refined = enlarge_labels(small, (160, 160)), refine_labels(small, lab)
+    image = np.random.default_rng(0).random((160, 160, 3))  # edges everywhere
+    large, refined = enlarge_labels(small, (160, 160)), refine_labels(small, image)
     y, x = np.nonzero(large != refined)
     assert len(y)
     for i, j in zip(y.tolist(), x.tolist(), strict=True):
@@ -49,7 +49,7 @@ def test_labels_of_full_size_stay():
 def test_regions_stay_connected():
     rng = np.random.default_rng(1)
     small = split_regions(rng.integers(0, 2, (20, 30)).astype(np.int32))
-    refined = refine_labels(small, rng.random((80, 120, 3)) * 100)
+    refined = refine_labels(small, rng.random((80, 120, 3)))
     assert split_regions(refined).max() == refined.max() == small.max()
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers import same_partition
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from skimage.measure import label as skimage_label
-from test_pipeline import same_partition
 
 from pfeseg import InvalidInputError, clean_regions
-from pfeseg.regions import min_pixels, split_regions
+from pfeseg.labels.maps import split_regions
+from pfeseg.regions.clean import min_pixels
 
 MAPS = hnp.arrays(
     np.int64, hnp.array_shapes(min_dims=2, max_dims=2, max_side=9), elements=st.integers(0, 3)

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 import dataclasses
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
-from pfeseg import InvalidInputError, Settings, SolverSettings
+from pfeseg import Clusters, InvalidInputError, Level, Regions, Settings, SolverSettings
+from pfeseg.segmentation.cuts import AUTOMATIC, DEFAULT_LEVEL, make_cut
 
 
 def test_json_round_trip():
     changed = Settings(
-        n_dims=9, n_segments=4, sigma=0.1, neighbours=2.5, solver=SolverSettings(lam=5.0, threads=2)
+        n_dims=9, cut=Clusters(4), sigma=0.1, neighbours=2.5, solver=SolverSettings(lam=5.0)
     )
     assert Settings.from_json(changed.to_json()) == changed
     assert Settings.from_json(Settings().to_json()) == Settings()
@@ -26,14 +29,15 @@ def test_presets():
     assert Settings.preset("default") == Settings()
     paper = Settings.preset("paper")
     assert paper.solver == SolverSettings()
-    assert (paper.n_dims, paper.n_segments, paper.texture, paper.refine) == (15, "dims", 0, False)
+    assert (paper.n_dims, paper.cut) == (15, Clusters("dims"))
+    assert (paper.texture, paper.refine) == (0, False)
     assert (paper.solver.lam, paper.solver.r, paper.solver.r_relaxed) == (1e4, 100, 10)
     caps = paper.solver.soc_iterations, paper.solver.split_iterations
     assert (*caps, paper.solver.relaxed_iterations) == (10, 5, 100)
     assert (paper.downsample, paper.neighbours, paper.sigma) == (4, 4, "rms")
     assert Settings.preset("paper", n_dims=7).n_dims == 7
     clusters = Settings.preset("clusters")
-    assert clusters.by_kmeans
+    assert clusters.cut == Clusters("dims")
     assert clusters.solver.r_relaxed < Settings().solver.r_relaxed  # flatter
 
 
@@ -42,17 +46,39 @@ def test_changed_reaches_the_solver():
     assert (changed.solver.r, changed.solver.lam, changed.n_dims) == (7, 5, 3)
 
 
-def test_a_new_way_to_cut_takes_the_place_of_the_old_one():
-    cut = Settings(n_segments=4).changed(n_regions=3)
-    assert (cut.n_segments, cut.n_regions, cut.level) == (None, 3, None)
-    assert cut.changed(n_dims=5).n_regions == 3
-    assert Settings.preset("paper", level=0.2).n_segments is None
-    assert not cut.by_kmeans
-    assert cut.changed(n_segments=4).by_kmeans
+@pytest.mark.parametrize("cut", [AUTOMATIC, Clusters(4), Clusters("auto"), Regions(3), Level(0.2)])
+def test_every_cut_survives_json(cut):
+    assert Settings.from_json(Settings(cut=cut).to_json()).cut == cut
+
+
+def test_an_automatic_cut_suits_the_method():
+    assert Settings().resolved_cut == Level(DEFAULT_LEVEL)
+    assert Settings(method="sc").resolved_cut == Clusters("dims")
+    assert Settings(method="sc", cut=Clusters(3)).resolved_cut == Clusters(3)
+    assert Clusters("dims").count(7) == 7
+    assert Clusters(3).count(7) == 3
+    with pytest.raises(InvalidInputError, match='n_clusters="auto" needs all stages at once'):
+        Clusters("auto").count(7)
+
+
+def test_settings_of_version_0_1_are_understood():
+    old = {"n_segments": None, "n_regions": 6, "level": None, "solver": {"threads": 2, "r": 7}}
+    assert Settings.from_dict(old) == Settings(cut=Regions(6)).changed(r=7)
+    nothing = {"n_segments": None, "n_regions": None, "level": None}
+    assert Settings.from_dict(nothing) == Settings()
+    assert Settings.from_dict({"n_segments": "dims"}).cut == Clusters("dims")
+
+
+def test_presets_can_be_read_without_numpy():
+    program = (
+        "import sys; from pfeseg.segmentation.settings import PRESETS; "
+        "sys.exit('numpy' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
 
 
 def test_settings_left_out_keep_the_defaults():
-    assert Settings.from_dict({"solver": {"threads": 2}}) == Settings().changed(threads=2)
+    assert Settings.from_dict({"solver": {"lam": 2}}) == Settings().changed(lam=2)
 
 
 def test_settings_are_frozen():
@@ -64,15 +90,21 @@ def test_settings_are_frozen():
     ("make", "message"),
     [
         (lambda: Settings(n_dims=0), "n_dims must be a whole number from 1"),
-        (lambda: Settings(n_segments=0), "n_segments must be a whole number from 1"),
+        (lambda: Clusters(0), "n_clusters must be a whole number from 1"),
+        (lambda: Clusters("many"), "n_clusters must be a whole number from 1"),
+        (lambda: Settings(cut=3), "cut must be Clusters, Regions, Level or Automatic"),
+        (lambda: Settings.from_dict({"cut": {"pieces": 3}}), "cut must name what it cuts by"),
         (lambda: Settings(downsample=0.5), "downsample must be at least 1"),
         (lambda: Settings(sigma=-1), "sigma"),
         (lambda: Settings(sigma="-1rms"), "sigma must be"),
         (lambda: Settings(sigma="rms2"), "sigma must be"),
-        (lambda: Settings(level=1.5), "level must lie between 0 and 1"),
-        (lambda: Settings(n_regions=0), "n_regions must be a whole number"),
-        (lambda: Settings(n_regions=3, level=0.5), "n_regions and level are given"),
-        (lambda: Settings(method="sc", level=0.5), "needs the hierarchy of the method pfe"),
+        (lambda: Level(1.5), "level must lie between 0 and 1"),
+        (lambda: Regions(0), "n_regions must be a whole number"),
+        (lambda: make_cut(n_regions=3, level=0.5), "n_regions and level are given"),
+        (
+            lambda: Settings(method="sc", cut=Level(0.5)),
+            'level needs a hierarchy of regions, which method="sc" has not; give n_clusters',
+        ),
         (lambda: Settings(refine=1), "refine must be true or false"),
         (lambda: Settings(texture=-1), "texture"),
         (lambda: Settings(neighbours=0.5), "neighbours"),

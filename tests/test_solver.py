@@ -6,11 +6,10 @@ import textwrap
 
 import numpy as np
 import pytest
-from conftest import relative_error
+from helpers import random_graph, relative_error
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import KroneckerForm, thin_svd_polar
-from test_kernels import random_graph
 
 from pfeseg import (
     Graph,
@@ -21,10 +20,10 @@ from pfeseg import (
     build_pixel_graph,
     embed,
     gmm_initial_embedding,
-    kernels,
 )
-from pfeseg.polar import polar
-from pfeseg.solver import channel_energies
+from pfeseg.solver import pcg
+from pfeseg.solver.embed import channel_energies
+from pfeseg.solver.polar import polar
 
 RNG = np.random.default_rng(3)
 TIGHT = {"precision": "double", "pcg_rtol": 1e-10}
@@ -107,7 +106,7 @@ def test_same_bytes_for_any_threads_and_every_run(chelsea, precision):
     small = chelsea[::8, ::8]
     graph, Y0 = build_pixel_graph(small), gmm_initial_embedding(small, 9)
     runs = [
-        embed(graph, Y0, SolverSettings(precision=precision, threads=threads))
+        embed(graph, Y0, SolverSettings(precision=precision), threads=threads)
         for threads in (1, 2, 2, None)
     ]
     assert len({run.Y.tobytes() for run in runs}) == 1
@@ -190,7 +189,7 @@ def test_stop_reason_names_the_rule(oracle):
 
 
 def test_capped_solves_are_counted_and_warned_of_once(oracle, monkeypatch):
-    monkeypatch.setattr(kernels, "MAX_PCG_ITERATIONS", 2)
+    monkeypatch.setattr(pcg, "MAX_PCG_ITERATIONS", 2)
     with pytest.warns(SolverWarning, match="raise pcg_rtol") as caught:
         result = embed(oracle.graph, oracle.Y0, SolverSettings(**oracle.caps, **TIGHT))
     assert len(caught) == 1
@@ -252,8 +251,6 @@ def test_wrong_starts_are_rejected(oracle, Y0, message):
         ({"tol": -1e-3}, "tol"),
         ({"split_iterations": 0}, "split_iterations must be a whole number from 1"),
         ({"soc_iterations": 1.5}, "soc_iterations"),
-        ({"threads": 0}, "threads"),
-        ({"threads": 3_000_000_000}, "threads"),
         ({"lam": "much"}, "lam"),
         ({"linear_solver": "lu"}, "one of pcg, direct"),
         ({"precision": "half"}, "one of single, double"),
@@ -262,6 +259,12 @@ def test_wrong_starts_are_rejected(oracle, Y0, message):
 def test_wrong_settings_are_rejected(changes, message):
     with pytest.raises(InvalidInputError, match=message):
         SolverSettings(**changes)
+
+
+@pytest.mark.parametrize("threads", [0, 3_000_000_000])
+def test_a_wrong_number_of_threads_is_rejected(oracle, threads):
+    with pytest.raises(InvalidInputError, match="threads must be a whole number from 1 to 1024"):
+        embed(oracle.graph, oracle.Y0, threads=threads)
 
 
 def test_breakdown_names_a_remedy():

@@ -5,10 +5,10 @@ from __future__ import annotations
 import imageio.v3 as iio
 import numpy as np
 import pytest
-from conftest import SAMPLES
-from test_pipeline import same_partition
+from helpers import SAMPLES, same_partition
 
 from pfeseg import (
+    Clusters,
     Graph,
     InvalidInputError,
     Settings,
@@ -17,7 +17,7 @@ from pfeseg import (
     score,
     segment,
 )
-from pfeseg.spectral import (
+from pfeseg.solver.spectral import (
     BLOCK_VECTORS,
     Eigenmaps,
     discretise,
@@ -84,7 +84,7 @@ def test_two_pieces_are_told_apart_wherever_the_edge(edge, method):
     image = np.full((20, 20), 0.9)
     image[:, :edge] = 0
     for d in (1, 2) if method in ("sc", "wsc") else (2,):
-        chosen = Settings.preset("clusters", method=method, n_dims=d, n_segments=2, sigma=0.05)
+        chosen = Settings.preset("clusters", method=method, n_dims=d, cut=Clusters(2), sigma=0.05)
         assert same_partition(segment(image, chosen).labels, image > 0)
 
 

@@ -4,10 +4,12 @@ import json
 
 import numpy as np
 import pytest
+from helpers import run
 from scipy.io import loadmat
-from test_cli import run
 
-from pfeseg.files import read_labels, read_stage, write_png
+from pfeseg.files.labels import read_labels
+from pfeseg.files.stages import read_stage
+from pfeseg.files.writing import write_png
 
 
 @pytest.fixture
@@ -79,7 +81,7 @@ def test_graph_and_start_must_have_the_same_seed(samples, tmp_path):
         assert run(*step).exit_code == 0
     result = run("embed", tmp_path / "graph.npz", tmp_path / "init.npz", "-o", tmp_path / "Y.npz")
     assert result.exit_code != 0
-    assert "made with seed 2" in result.stderr
+    assert "made with --seed 2" in result.stderr
 
 
 def test_files_carry_the_settings_of_all_stages_before(chain):

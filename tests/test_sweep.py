@@ -8,11 +8,10 @@ import json
 import imageio.v3 as iio
 import numpy as np
 import pytest
-from test_cli import names, run
-from test_evaluate import save_truth
+from helpers import names, run, save_truth
 
-from pfeseg import InvalidInputError, Settings, score, segment
-from pfeseg.trials import AUTO_DIMS, AUTO_SEGMENTS, auto_pairs, consensus, sweep
+from pfeseg import Clusters, InvalidInputError, Settings, score, segment
+from pfeseg.segmentation.sweep import AUTO_CLUSTERS, AUTO_DIMS, auto_pairs, consensus, sweep
 
 SMALL = Settings.preset("clusters", downsample=8)
 
@@ -20,10 +19,10 @@ SMALL = Settings.preset("clusters", downsample=8)
 def test_trials_have_the_bytes_of_single_runs_with_one_and_two_jobs(chelsea):
     pairs = [(3, None), (5, 4), (5, 2), (4, None)]
     one, two = (sweep(chelsea, pairs, settings=SMALL, jobs=jobs) for jobs in (1, 2))
-    assert [(t.n_dims, t.n_segments) for t in one.trials] == [(3, 3), (5, 4), (5, 2), (4, 4)]
+    assert [(t.n_dims, t.n_clusters) for t in one.trials] == [(3, 3), (5, 4), (5, 2), (4, 4)]
     assert one.recommended == two.recommended
     for mine, other, (d, k) in zip(one.trials, two.trials, pairs, strict=True):
-        alone = segment(chelsea, SMALL.changed(n_dims=d, n_segments=k or "dims"))
+        alone = segment(chelsea, SMALL.changed(n_dims=d, cut=Clusters(k or "dims")))
         assert one.labels(mine).tobytes() == alone.labels.tobytes()
         assert mine.small_labels.tobytes() == other.small_labels.tobytes()
         assert mine.n_regions == alone.n_regions
@@ -37,7 +36,7 @@ def test_trials_have_the_bytes_of_single_runs_with_one_and_two_jobs(chelsea):
 def test_trials_are_cleaned_as_single_runs_are(chelsea):
     chosen = SMALL.changed(min_region=0.02)
     swept = sweep(chelsea, [(6, None)], settings=chosen)
-    alone = segment(chelsea, chosen.changed(n_dims=6, n_segments="dims"))
+    alone = segment(chelsea, chosen.changed(n_dims=6, cut=Clusters("dims")))
     assert swept.labels(swept.best).tobytes() == alone.labels.tobytes()
     assert swept.best.n_regions == alone.n_regions != 6
 
@@ -69,7 +68,7 @@ def test_the_recommended_one_is_a_candidate(chelsea):
     shown, candidates = [(6, 6), (7, 7)], [(6, 3), (6, 4), (7, 3)]
     result = sweep(chelsea, shown, candidates, SMALL)
     assert len(result.trials) == 5
-    assert (result.best.n_dims, result.best.n_segments) in candidates
+    assert (result.best.n_dims, result.best.n_clusters) in candidates
     assert result.best.agreement == max(t.agreement for t in result.trials[2:])
 
 
@@ -86,47 +85,47 @@ def test_an_empty_sweep_is_refused(chelsea):
 
 
 def test_auto_chooses_what_the_sweep_recommends(chelsea):
-    chosen = SMALL.changed(n_dims="auto", n_segments="auto")
+    chosen = SMALL.changed(n_dims="auto", cut=Clusters("auto"))
     pairs = auto_pairs(chosen, chelsea.shape)
-    assert len(pairs) == len(AUTO_DIMS) * len(AUTO_SEGMENTS)
+    assert len(pairs) == len(AUTO_DIMS) * len(AUTO_CLUSTERS)
     swept = sweep(chelsea, pairs, settings=SMALL)
     best = swept.best
     result = segment(chelsea, chosen)
     assert (result.labels == swept.labels(best)).all()
-    assert (result.n_dims, result.n_segments) == (best.n_dims, best.n_segments)
+    assert (result.n_dims, result.n_clusters) == (best.n_dims, best.n_clusters)
     report = result.report()
-    assert (report["dims"], report["segments"]) == (best.n_dims, best.n_segments)
+    assert (report["dims"], report["segments"]) == (best.n_dims, best.n_clusters)
     assert report["settings"]["n_dims"] == "auto"
     assert Settings.from_dict(report["settings"]) == chosen
 
 
 def test_auto_of_one_of_the_two(chelsea):
-    dims = segment(chelsea, SMALL.changed(n_dims="auto", n_segments=4))
-    assert dims.n_segments == 4
+    dims = segment(chelsea, SMALL.changed(n_dims="auto", cut=Clusters(4)))
+    assert dims.n_clusters == 4
     assert dims.n_dims in AUTO_DIMS
-    segments = segment(chelsea, SMALL.changed(n_dims=4, n_segments="auto"))
+    segments = segment(chelsea, SMALL.changed(n_dims=4, cut=Clusters("auto")))
     assert segments.n_dims == 4
-    assert segments.n_segments in AUTO_SEGMENTS
+    assert segments.n_clusters in AUTO_CLUSTERS
     assert auto_pairs(Settings(n_dims="auto"), (99, 99)) == [(d, None) for d in AUTO_DIMS]
 
 
 def test_auto_of_small_images_and_of_methods_without_a_dimension():
-    both = Settings(n_dims="auto", n_segments="auto", downsample=1)
+    both = Settings(n_dims="auto", cut=Clusters("auto"), downsample=1)
     assert max(max(pair) for pair in auto_pairs(both, (2, 3, 3))) == 6
     image = np.random.default_rng(0).random((3, 3, 3))
     assert segment(image, both).n_regions > 1
     mixture = both.changed(method="gmm")
-    assert auto_pairs(mixture, (99, 99)) == [(k, k) for k in AUTO_SEGMENTS]
+    assert auto_pairs(mixture, (99, 99)) == [(k, k) for k in AUTO_CLUSTERS]
 
 
 def test_sweep_and_auto_agree_when_all_candidates_are_equal():
     colours = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8], [0.9, 0.9, 0.2]])
     image = colours[np.kron(np.array([[0, 1], [2, 3]]), np.ones((12, 12), int))]
     settings = Settings.preset("paper", downsample=2)
-    auto = segment(image, settings.changed(n_dims="auto", n_segments="auto"))
+    auto = segment(image, settings.changed(n_dims="auto", cut=Clusters("auto")))
     shown = [(d, d) for d in AUTO_DIMS]
-    best = sweep(image, shown, [(d, k) for d in AUTO_DIMS for k in AUTO_SEGMENTS], settings).best
-    assert (auto.n_dims, auto.n_segments) == (best.n_dims, best.n_segments) == (5, 4)
+    best = sweep(image, shown, [(d, k) for d in AUTO_DIMS for k in AUTO_CLUSTERS], settings).best
+    assert (auto.n_dims, auto.n_clusters) == (best.n_dims, best.n_clusters) == (5, 4)
 
 
 def test_measures_of_normalised_cuts_follow_k(chelsea):
@@ -146,7 +145,7 @@ def test_command_prints_a_table_and_writes_table_and_sheet(samples, tmp_path):
     assert sum("<- recommended" in line for line in lines) == 1
     assert names(tmp_path) == ["scene_sweep.csv", "scene_sweep.png"]
     rows = list(csv.DictReader((tmp_path / "scene_sweep.csv").read_text().splitlines()))
-    assert len(rows) == len({(r["d"], r["k"]) for r in rows}) == 3 * len(AUTO_SEGMENTS)
+    assert len(rows) == len({(r["d"], r["k"]) for r in rows}) == 3 * len(AUTO_CLUSTERS)
     sheet = iio.imread(tmp_path / "scene_sweep.png")
     assert sheet.ndim == 3
     again = run("sweep", samples / "scene.png", "-d", "3:5", "-o", tmp_path)

@@ -13,7 +13,8 @@ from typing import Any
 import click
 
 from pfeseg import __version__
-from pfeseg.errors import PfesegError
+from pfeseg.cli.wording import in_options, one_line
+from pfeseg.errors import PfesegError, SolverWarning
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 
@@ -83,7 +84,7 @@ class Group(click.Group):
                 _complain(error.format_message())
                 code = error.exit_code
             except PfesegError as error:
-                _complain(str(error))
+                _complain(in_options(error.marked))
                 code = EXIT_FAILED
             except OSError as error:
                 _complain(f"{error.filename or 'output'}: {error.strerror or error}")
@@ -103,13 +104,9 @@ def _complain(message: str) -> None:
     click.echo(f"Error: {one_line(message)}", err=True)
 
 
-def one_line(text: str) -> str:
-    """Escape what would break a line, such as a newline in the name of a file."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-
-
 def _show_warning(message: Warning | str, *_: Any) -> None:
-    click.echo(f"Warning: {one_line(str(message))}", err=True)
+    text = in_options(message.marked) if isinstance(message, SolverWarning) else str(message)
+    click.echo(f"Warning: {one_line(text)}", err=True)
 
 
 @click.group(

@@ -2,63 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from pfeseg.cli import one_line
-from pfeseg.cli.options import dims_option, jobs_option, make_settings, settings_options
+from pfeseg.cli.options import (
+    Command,
+    Heading,
+    dims_option,
+    jobs_option,
+    option,
+    quiet_option,
+)
 from pfeseg.cli.progress import count_bar
-from pfeseg.methods import CUTS, METHODS
-
-if TYPE_CHECKING:
-    from pfeseg.dataset import Item, Plan, Row
-
-EXAMPLE_DIMS = (5, 10, 15, 20, 25)
-N_EXAMPLES = 6
+from pfeseg.cli.settings import CUT_OPTIONS, make_settings, settings_options
+from pfeseg.cli.values import words
+from pfeseg.cli.wording import in_options, one_line
+from pfeseg.segmentation.cuts import Clusters
+from pfeseg.segmentation.methods import METHODS
 
 
-def method_names(text: str) -> tuple[str, ...]:
-    """Read a comma-separated list of methods."""
-    found = tuple(dict.fromkeys(text.split(",")))
-    unknown = [name for name in found if name not in (*METHODS, "auto")]
-    if unknown:
-        raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(METHODS)} and auto")
-    return found
-
-
-@click.command()
+@click.command(cls=Command)
 @click.argument("root", type=click.Path(path_type=Path))
-@click.option(
+@option(
     "-o",
     "--output",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
     required=True,
+    heading=Heading.RESULTS,
     help="Folder of the run; one that was stopped is continued.",
 )
-@click.option("--split", default="train", show_default=True, help="Part of the data set.")
-@click.option(
+@option(
+    "--split",
+    default="train",
+    show_default=True,
+    heading=Heading.INPUTS,
+    help="Part of the data set.",
+)
+@option(
     "--methods",
-    type=method_names,
+    type=words([*METHODS, "auto"]),
     default=",".join(METHODS),
     show_default=True,
     metavar="NAME,...",
+    heading=Heading.CUT,
     help="Methods as in 'segment'; auto is pfe with -d auto -k auto.",
 )
 @dims_option("5:25", "Dimensions to choose from; k = d.")
 @jobs_option("Images to work on at a time.")
-@click.option(
-    "--limit", type=click.IntRange(min=1), metavar="N", help="Take the first N images only."
+@option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    heading=Heading.INPUTS,
+    help="Take the first N images only.",
 )
-@click.option("--no-figures", is_flag=True, help="Do without the figures, which need matplotlib.")
-@click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
-@settings_options(
-    without=("n_dims", *CUTS, "method", "min_region", "threads"), default_preset="clusters"
+@option(
+    "--no-figures",
+    is_flag=True,
+    heading=Heading.RESULTS,
+    help="Do without the figures, which need matplotlib.",
 )
+@quiet_option("Print errors only.")
+@settings_options(without=("n_dims", *CUT_OPTIONS, "method", "min_region"), preset="clusters")
 def bsds(
     root: Path,
     output: Path,
@@ -93,10 +102,11 @@ def bsds(
       pfeseg bsds BSR/BSDS500/data -o quick --methods pfe,gmm -d 5,10,15 --limit 5
     """
     # What the command itself varies must not come from --config.
-    fixed = {"method": "pfe", "n_dims": 15, "n_segments": "dims", "min_region": 0.0}
-    settings = make_settings(clusters=True, **options).changed(**fixed, threads=None)
-    from pfeseg.dataset import Plan, find_items, run_items, start_run
-    from pfeseg.figures import check_matplotlib
+    fixed = {"method": "pfe", "n_dims": 15, "cut": Clusters("dims"), "min_region": 0.0}
+    settings = make_settings(clusters=True, **options).changed(**fixed)
+    from pfeseg.benchmark.dataset import Plan, find_items, run_items, start_run
+    from pfeseg.benchmark.figures import check_matplotlib
+    from pfeseg.benchmark.results import write_results
 
     figures = "pfe" in methods and not no_figures
     if figures:
@@ -111,68 +121,12 @@ def bsds(
     with count_bar(todo, "image", quiet) as bar, closing(run_items(plan, items, jobs)) as outcomes:
         for outcome in outcomes:
             bar.update()
-            failed = failed or bool(outcome["errors"])
+            failed = failed or bool(outcome.errors)
             with bar.external_write_mode():
-                for error in outcome["errors"]:
-                    click.echo(f"Error: {one_line(error)}", err=True)
-    written = _write_results(plan, items, figures)
+                for error in outcome.errors:
+                    click.echo(f"Error: {one_line(in_options(error))}", err=True)
+    written = write_results(plan, items, figures)
     if not quiet:
         click.echo((output / "table.md").read_text(encoding="utf-8"))
         click.echo(one_line("written: " + ", ".join(str(p) for p in written)), err=True)
     return 1 if failed else 0
-
-
-def _write_results(plan: Plan, items: Sequence[Item], figures: bool) -> list[Path]:
-    from pfeseg import __version__
-    from pfeseg.dataset import read_rows, rows_text
-    from pfeseg.files import write_text
-    from pfeseg.tables import gather, markdown
-
-    done = [item for item in items if not plan.missing(item)]
-    rows = [
-        row
-        for method in plan.methods
-        for item in done
-        for row in read_rows(plan.rows_path(method, item))
-    ]
-    span = f"{min(plan.dims)} to {max(plan.dims)}" if len(plan.dims) > 1 else f"{plan.dims[0]}"
-    title = f"BSDS500 {plan.split}, d = k from {span}, pfeseg {__version__}"
-    if len(done) < len(items):
-        title += f" ({len(items) - len(done)} of {len(items)} images failed)"
-    written = [plan.output / "table.md", plan.output / "scores.csv"]
-    write_text(written[0], markdown(gather(rows), plan.split, title))
-    write_text(written[1], rows_text(rows))
-    if figures:
-        written += _write_figures(plan, done, rows)
-    return written
-
-
-def _write_figures(plan: Plan, items: Sequence[Item], rows: Sequence[Row]) -> list[Path]:
-    import numpy as np
-
-    from pfeseg.bsds_files import read_segmentations
-    from pfeseg.figures import draw_examples, draw_times, save_figure
-    from pfeseg.image import as_rgb
-    from pfeseg.pictures import draw_overlay
-    from pfeseg.reading import read_image
-
-    dims = [d for d in EXAMPLE_DIMS if d in plan.dims] or list(plan.dims[: len(EXAMPLE_DIMS)])
-    chosen = [items[int(i)] for i in np.unique(np.linspace(0, len(items) - 1, N_EXAMPLES).round())]
-    examples = []
-    for item in chosen:
-        image = as_rgb(read_image(item.image))
-        labels = read_segmentations(plan.segs_path("pfe", item, cleaned=False))
-        pictures = {d: draw_overlay(image, labels[plan.dims.index(d)]) for d in dims}
-        examples.append((image, pictures))
-    seconds = {
-        d: [
-            row.seconds_init + row.seconds_embed
-            for row in rows
-            if (row.method, row.cleaned, row.d) == ("pfe", 0, d)
-        ]
-        for d in plan.dims
-    }
-    return [
-        *save_figure(draw_examples(examples), plan.output, "figure1"),
-        *save_figure(draw_times(seconds), plan.output, "figure2"),
-    ]

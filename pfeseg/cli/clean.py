@@ -7,22 +7,26 @@ from pathlib import Path
 import click
 
 from pfeseg.cli.options import (
+    Command,
+    Heading,
     check_output,
+    option,
     output_file_options,
-    pixels_or_percent,
     reading_options,
 )
+from pfeseg.cli.values import pixels_or_percent
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("labels", type=click.Path(path_type=Path))
 @click.argument("image", type=click.Path(path_type=Path))
 @output_file_options
-@click.option(
+@option(
     "--min-region",
     type=pixels_or_percent,
     default="0.5%",
     metavar="PIXELS|PERCENT%",
+    heading=Heading.CUT,
     show_default=True,
     help="Smallest region that stays; with 1, regions are split and none is absorbed.",
 )
@@ -42,9 +46,9 @@ def clean(
     IMAGE, the photograph, until none is smaller than --min-region.
     """
     check_output(output, overwrite, (".png", ".tif", ".npy"), labels, image)
-    from pfeseg.files import read_labels, write_labels
-    from pfeseg.reading import read_image
-    from pfeseg.regions import clean_regions, min_pixels
+    from pfeseg.files.labels import read_labels, write_labels
+    from pfeseg.files.reading import read_image
+    from pfeseg.regions.clean import clean_regions, min_pixels
 
     before = read_labels(labels)
     picture = read_image(image, page=page, allow_huge=allow_huge)

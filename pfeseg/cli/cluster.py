@@ -8,16 +8,15 @@ from typing import Any
 import click
 
 from pfeseg.cli.options import (
+    Command,
     check_output,
-    make_settings,
     output_file_options,
     reading_options,
-    settings_options,
-    with_stored_seed,
 )
+from pfeseg.cli.settings import make_settings, settings_options
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("embedding_file", metavar="EMBEDDING.npz", type=click.Path(path_type=Path))
 @click.argument("image", required=False, type=click.Path(path_type=Path))
 @output_file_options
@@ -39,10 +38,11 @@ def cluster(
     settings = make_settings(**options)
     inputs = (embedding_file, image) if image else (embedding_file,)
     check_output(output, overwrite, (".png", ".tif", ".npy"), *inputs)
-    from pfeseg.reading import read_image
-    from pfeseg.stages import cluster_stage
+    from pfeseg.files.reading import read_image
+    from pfeseg.run.stages import cluster_stage, with_stored_seed
 
-    settings = with_stored_seed(settings, embedding_file, options)
+    if options["seed"] is None and options["config"] is None:
+        settings = with_stored_seed(settings, embedding_file)
     picture = read_image(image, page=page, allow_huge=allow_huge) if image else None
     labels = cluster_stage(embedding_file, output, settings, picture)
     click.echo(f"{output}: label map of {labels.max() + 1} regions", err=True)

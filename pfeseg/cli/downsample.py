@@ -8,15 +8,15 @@ from typing import Any
 import click
 
 from pfeseg.cli.options import (
+    Command,
     check_output,
-    make_settings,
     output_file_options,
     reading_options,
-    settings_options,
 )
+from pfeseg.cli.settings import make_settings, settings_options
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("image", type=click.Path(path_type=Path))
 @output_file_options
 @reading_options
@@ -27,8 +27,8 @@ def downsample(
     """Shrink IMAGE to the size at which it is solved, as a file for 'graph' and 'init'."""
     settings = make_settings(**options)
     check_output(output, overwrite, (".npz",), image)
-    from pfeseg.reading import read_image
-    from pfeseg.stages import downsample_stage
+    from pfeseg.files.reading import read_image
+    from pfeseg.run.stages import downsample_stage
 
     small = downsample_stage(read_image(image, page=page, allow_huge=allow_huge), output, settings)
     click.echo(f"{output}: image of {small.shape[1]} x {small.shape[0]} pixels", err=True)

@@ -7,23 +7,34 @@ from typing import Any
 
 import click
 
-from pfeseg.cli.options import check_output, make_settings, output_file_options, settings_options
+from pfeseg.cli.options import Command, check_output, output_file_options, threads_option
 from pfeseg.cli.progress import iteration_bar
+from pfeseg.cli.settings import make_settings, settings_options
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("graph_file", metavar="GRAPH.npz", type=click.Path(path_type=Path))
 @click.argument("init_file", metavar="INIT.npz", type=click.Path(path_type=Path))
 @output_file_options
+@threads_option
 @settings_options("embed")
-def embed(graph_file: Path, init_file: Path, output: Path, overwrite: bool, **options: Any) -> None:
+def embed(
+    graph_file: Path,
+    init_file: Path,
+    output: Path,
+    overwrite: bool,
+    threads: int | None,
+    **options: Any,
+) -> None:  # fmt: skip
     """Solve for the embedding of GRAPH.npz, made by 'graph', from INIT.npz, made by 'init'."""
     settings = make_settings(**options)
     check_output(output, overwrite, (".npz",), graph_file, init_file)
-    from pfeseg.stages import embed_stage
+    from pfeseg.run.stages import embed_stage
 
     with iteration_bar(settings, graph_file.name) as bar:
-        result = embed_stage(graph_file, init_file, output, settings, lambda _: bar.update())
+        result = embed_stage(
+            graph_file, init_file, output, settings, lambda _: bar.update(), threads
+        )
     click.echo(
         f"{output}: embedding of {result.Y.shape[1]} dimensions ({result.stop_reason})", err=True
     )

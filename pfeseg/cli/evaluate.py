@@ -8,24 +8,27 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pfeseg.errors import InvalidInputError
+from pfeseg.cli.options import Command, Heading, option
+from pfeseg.cli.wording import in_options, one_line
+from pfeseg.errors import InvalidInputError, failure
 
 if TYPE_CHECKING:
-    from pfeseg.metrics import Comparison
+    from pfeseg.labels.metrics import Comparison
 
 METRICS = ("covering", "pri", "vi")
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("labels", type=click.Path(path_type=Path))
 @click.argument("ground_truth", type=click.Path(path_type=Path))
-@click.option(
+@option(
     "--format",
     "layout",
     type=click.Choice(["table", "csv", "json"]),
     default="table",
     show_default=True,
-    help="Of what is printed.",
+    heading=Heading.RESULTS,
+    help="Layout of what is printed.",
 )
 def evaluate(labels: Path, ground_truth: Path, layout: str) -> int:  # fmt: skip
     """Score LABELS against GROUND_TRUTH by covering, PRI and VI, as the BSDS benchmark does.
@@ -43,8 +46,8 @@ def evaluate(labels: Path, ground_truth: Path, layout: str) -> int:  # fmt: skip
       pfeseg evaluate photo_labels.png photo.mat
       pfeseg evaluate results bsds500/groundTruth/val --format csv
     """
-    from pfeseg.bsds_files import read_ground_truths, read_segmentations
-    from pfeseg.metrics import compare
+    from pfeseg.files.matlab import read_ground_truths, read_segmentations
+    from pfeseg.labels.metrics import compare
 
     compared: dict[str, list[Comparison]] = {}
     failed = False
@@ -56,9 +59,9 @@ def evaluate(labels: Path, ground_truth: Path, layout: str) -> int:  # fmt: skip
                 )
             truths = read_ground_truths(truth)
             compared[name] = [compare(s, truths) for s in read_segmentations(segmentation)]
-        except InvalidInputError as error:
-            prefix = "" if str(error).startswith(str(segmentation)) else f"{segmentation}: "
-            click.echo(f"Error: {prefix}{error}", err=True)
+        except Exception as error:
+            message = in_options(failure(error, str(segmentation)))
+            click.echo(f"Error: {one_line(message)}", err=True)
             failed = True
     if compared:
         _print(_rows(compared), layout)
@@ -93,7 +96,7 @@ def _rows(compared: dict[str, list[Comparison]]) -> list[dict[str, Any]]:
     """One row per image, its best setting by each metric; then those of the data set."""
     from dataclasses import asdict
 
-    from pfeseg.metrics import summarise
+    from pfeseg.labels.metrics import summarise
 
     rows: list[dict[str, Any]] = [
         {"image": name, **asdict(summarise([settings]).ois)} for name, settings in compared.items()

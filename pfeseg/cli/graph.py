@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
-from pfeseg.cli.options import check_output, make_settings, output_file_options, settings_options
+from pfeseg.cli.options import Command, check_output, output_file_options
+from pfeseg.cli.settings import make_settings, settings_options
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("image_file", metavar="IMAGE.npz", type=click.Path(path_type=Path))
 @output_file_options
 @settings_options("graph")
@@ -18,7 +19,7 @@ def graph(image_file: Path, output: Path, overwrite: bool, **options: Any) -> No
     """Build the pixel graph of IMAGE.npz, made by 'downsample'."""
     settings = make_settings(**options)
     check_output(output, overwrite, (".npz",), image_file)
-    from pfeseg.stages import graph_stage
+    from pfeseg.run.stages import graph_stage
 
     built = graph_stage(image_file, output, settings)
     click.echo(f"{output}: graph of {built.n_nodes} nodes and {built.n_edges} edges", err=True)

@@ -8,14 +8,15 @@ from typing import Any
 
 import click
 
+from pfeseg.cli.options import Command, Heading, option
 from pfeseg.errors import InvalidInputError
 
 LIBRARIES = ("numpy", "scipy", "scikit-image", "scikit-learn", "imageio", "pillow", "joblib")
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@option("--json", "as_json", is_flag=True, heading=Heading.RESULTS, help="Print JSON.")
 def info(file: Path | None, as_json: bool) -> None:
     """Tell what FILE holds: a stage file, a label map or a report.
 
@@ -59,27 +60,19 @@ def _describe(path: Path) -> dict[str, Any]:
         raise InvalidInputError(f"{path}: no such file")
     match path.suffix.lower():
         case ".npz":
-            from pfeseg.stages import describe_stage
+            from pfeseg.run.stages import describe_stage
 
             return describe_stage(path)
         case ".png" | ".tif" | ".tiff" | ".npy":
             import numpy as np
 
-            from pfeseg.files import read_labels
+            from pfeseg.files.labels import read_labels
 
             labels = read_labels(path)
             size = f"{labels.shape[1]} x {labels.shape[0]}"
             return {"kind": "labels", "image_size": size, "regions": len(np.unique(labels))}
         case ".json":
-            return {"kind": "report", **_read_report(path)}
+            from pfeseg.files.report import read_report
+
+            return {"kind": "report", **read_report(path)}
     raise InvalidInputError(f"{path}: expected a stage file, a label map or a report of pfeseg")
-
-
-def _read_report(path: Path) -> dict[str, Any]:
-    try:
-        report = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError, RecursionError) as error:
-        raise InvalidInputError(f"{path}: not JSON that can be read") from error
-    if not isinstance(report, dict) or "pfeseg_version" not in report:
-        raise InvalidInputError(f"{path}: not a report of pfeseg")
-    return report

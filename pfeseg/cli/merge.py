@@ -8,23 +8,25 @@ from typing import Any
 import click
 
 from pfeseg.cli.options import (
+    Command,
+    Heading,
     check_output,
-    make_settings,
+    option,
     output_file_options,
     reading_options,
-    settings_options,
-    with_stored_seed,
 )
+from pfeseg.cli.settings import make_settings, settings_options
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("embedding_file", metavar="EMBEDDING.npz", type=click.Path(path_type=Path))
 @click.argument("image", type=click.Path(path_type=Path))
 @output_file_options
-@click.option(
+@option(
     "--hierarchy",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE.mat",
+    heading=Heading.RESULTS,
     help="Write the whole hierarchy too, as an ultrametric contour map.",
 )
 @reading_options
@@ -48,11 +50,12 @@ def merge(
     check_output(output, overwrite, (".png", ".tif", ".npy"), *inputs)
     if hierarchy:
         check_output(hierarchy, overwrite, (".mat",), *inputs)
-    from pfeseg.bsds_files import write_contour_map
-    from pfeseg.reading import read_image
-    from pfeseg.stages import merge_stage
+    from pfeseg.files.matlab import write_contour_map
+    from pfeseg.files.reading import read_image
+    from pfeseg.run.stages import merge_stage, with_stored_seed
 
-    settings = with_stored_seed(settings, embedding_file, options)
+    if options["seed"] is None and options["config"] is None:
+        settings = with_stored_seed(settings, embedding_file)
     picture = read_image(image, page=page, allow_huge=allow_huge)
     labels, tree = merge_stage(embedding_file, picture, output, settings)
     click.echo(f"{output}: label map of {labels.max() + 1} regions", err=True)

@@ -10,6 +10,14 @@
 
 namespace pfeseg {
 
+// A symmetric matrix by rows, both triangles stored, whose column indices are
+// sorted and in range.
+struct SymmetricCsr {
+    int32_t n;
+    const int32_t *indptr, *indices;
+    const double *data;
+};
+
 // Strict upper triangle of a symmetric matrix by rows, with its diagonal.
 // After factorisation `values` holds the rows of the unit factor's transpose
 // and `diagonal` the pivots: A ~ L diag(pivots) L^T.
@@ -22,22 +30,19 @@ struct UpperTriangle {
     int32_t size() const { return static_cast<int32_t>(diagonal.size()); }
 };
 
-// Reads a symmetric CSR matrix whose column indices are sorted and in range.
-inline UpperTriangle upper_triangle(int32_t n, const int32_t *indptr,
-                                    const int32_t *indices,
-                                    const double *data) {
+inline UpperTriangle upper_triangle(const SymmetricCsr &A) {
     UpperTriangle upper;
-    upper.row_start.assign(static_cast<size_t>(n) + 1, 0);
-    upper.diagonal.assign(static_cast<size_t>(n), 0.0);
-    const auto half = static_cast<size_t>(indptr[n]) / 2;
+    upper.row_start.assign(static_cast<size_t>(A.n) + 1, 0);
+    upper.diagonal.assign(static_cast<size_t>(A.n), 0.0);
+    const auto half = static_cast<size_t>(A.indptr[A.n]) / 2;
     upper.node.reserve(half);
     upper.values.reserve(half);
-    for (int32_t i = 0; i < n; ++i) {
-        for (int32_t k = indptr[i]; k < indptr[i + 1]; ++k) {
-            if (indices[k] == i) upper.diagonal[i] = data[k];
-            if (indices[k] > i) {
-                upper.node.push_back(indices[k]);
-                upper.values.push_back(data[k]);
+    for (int32_t i = 0; i < A.n; ++i) {
+        for (int32_t k = A.indptr[i]; k < A.indptr[i + 1]; ++k) {
+            if (A.indices[k] == i) upper.diagonal[i] = A.data[k];
+            if (A.indices[k] > i) {
+                upper.node.push_back(A.indices[k]);
+                upper.values.push_back(A.data[k]);
             }
         }
         upper.row_start[i + 1] = static_cast<int32_t>(upper.node.size());

@@ -137,7 +137,8 @@ void fill_zero(T *p, int32_t n) {
     for (int32_t i = 0; i < n; ++i) zero.store(p + int64_t{W} * i);
 }
 
-// One row of the forward sweep L v = r:  v_i = r_i - sum_{j < i} l_ij v_j.
+// One row of the forward sweep L v = r (step 1a of `solve`):
+// v_i = r_i - sum_{j < i} l_ij v_j.
 //
 // `previous` is v_{i-1}, still in registers: rows of an image mostly end with
 // that link, and waiting for its store would be the slowest part of the sweep.
@@ -165,7 +166,8 @@ constexpr int32_t kRoughIterations = 2;
 // kept, and the residual  lam M^T (Z - U - M X) + r D^1/2 (F - D^1/2 X)
 // becomes                 lam M^T (U_old - 2 U - M (X - Y)) + r D^1/2 (F - D^1/2 X).
 // Every edge is reached from its first node, so row i is complete when the
-// pass arrives there, and the first forward sweep can go along.
+// pass arrives there, and the first forward sweep can go along: steps 1a and 2
+// of `solve`. On entry X holds the new Y, as `solve` left it, and Y the old one.
 template <class T, int W, int K>
 void update_edges(const System<T> &s, Block<T> &b) {
     using Lanes = Pack<T, W>;
@@ -187,6 +189,7 @@ void update_edges(const System<T> &s, Block<T> &b) {
             const Lanes step = (y - Lanes::load(at.Y + here)) * ahead;
             const Lanes misfit = f.plus(y, -sqrt_degree);
             fidelity.add(misfit, misfit);
+            // The rows' share of the next residual and right-hand side; the edges add theirs.
             Lanes residual = Lanes::load(at.R + here)
                                  .plus(misfit.plus(step, -sqrt_degree), r * sqrt_degree);
             Lanes rhs = Lanes::load(at.P + here).plus(f, r * sqrt_degree);
@@ -200,7 +203,7 @@ void update_edges(const System<T> &s, Block<T> &b) {
                 energy.add(My.abs());
                 const Lanes u_old = Lanes::load(u);
                 const Lanes t = My + u_old;
-                const Lanes u_new = t.clip(bound);
+                const Lanes u_new = t.clip(bound);  // Algorithm 2, step 7; 6 is Z = t - u_new
                 u_new.store(u);
                 const Lanes twice = u_new + u_new;
                 const Lanes step_there = (y_there - Lanes::load(at.Y + there)) * ahead;
@@ -216,14 +219,14 @@ void update_edges(const System<T> &s, Block<T> &b) {
             (y + step).store(at.X + here);
             residual.store(at.R + here);
             const Lanes scaled = residual * row.inverse_sqrt_degree;
-            residual2.add(scaled, scaled);
+            residual2.add(scaled, scaled);  // step 8 of solve: ||r||^2
             const Lanes scaled_rhs = rhs * row.inverse_sqrt_degree;
-            rhs2.add(scaled_rhs, scaled_rhs);
+            rhs2.add(scaled_rhs, scaled_rhs);  // step 8: ||b||^2
             const int32_t lowers = K ? K : s.lower_end[i] - lower;
-            v = forward_row<T, W>(residual, i, s.lower + lower, lowers, at.V, v);
+            v = forward_row<T, W>(residual, i, s.lower + lower, lowers, at.V, v);  // step 1a
             lower += lowers;
             v.store(at.V + here);
-            rho.add(v * row.inverse_pivot, v);
+            rho.add(v * row.inverse_pivot, v);  // step 2
         }
         residual2.end_run();
         rhs2.end_run();
@@ -238,7 +241,9 @@ void update_edges(const System<T> &s, Block<T> &b) {
     fidelity.write(b.fidelity);
 }
 
-// Backward sweep z = L^-T Delta^-1 v in place, P = z + beta P, and P^T A P.
+// Steps 1b and 4 of `solve`, and P^T A P for step 5: the backward sweep
+// z = L^-T Delta^-1 v in place, P = z + beta P, and the sum. As A is symmetric,
+// P^T A P = sum_i p_i (a_ii p_i + 2 sum_{j > i} a_ij p_j): later rows suffice.
 template <class T, int W, int K>
 void backward_pass(const System<T> &s, Block<T> &b, const T *beta, double *pAp) {
     using Lanes = Pack<T, W>;
@@ -252,27 +257,28 @@ void backward_pass(const System<T> &s, Block<T> &b, const T *beta, double *pAp) 
             const int64_t here = int64_t{W} * i;
             const int32_t first = K ? K * i : i ? s.upper_end[i - 1] : 0;
             const int32_t uppers = K ? K : s.upper_end[i] - first;
-            Lanes z_i = Lanes::load(at.V + here) * s.rows[i].inverse_pivot;
+            Lanes z_i = Lanes::load(at.V + here) * s.rows[i].inverse_pivot;  // 1b: Delta^-1 v
             Lanes Ap = Lanes::all(0);  // the part above the diagonal
             for (int32_t k = uppers - 1; k >= 0; --k) {
                 const Link<T> &link = s.upper[first + k];
                 const int64_t there = int64_t{W} * link.node;
                 const bool next = link.node == i + 1;
-                z_i = z_i.plus(next ? z : Lanes::load(at.V + there), link.minus_l);
-                Ap = Ap.plus(next ? p : Lanes::load(at.P + there), link.a);
+                z_i = z_i.plus(next ? z : Lanes::load(at.V + there), link.minus_l);  // 1b: L^-T
+                Ap = Ap.plus(next ? p : Lanes::load(at.P + there), link.a);  // 5
             }
             z = z_i;
             z.store(at.V + here);
-            p = z.plus(Lanes::load(at.P + here), beta_);
+            p = z.plus(Lanes::load(at.P + here), beta_);  // 4
             p.store(at.P + here);
-            sum.add(p, (Ap + Ap).plus(p, s.rows[i].a));
+            sum.add(p, (Ap + Ap).plus(p, s.rows[i].a));  // 5: p^T A p
         }
         sum.end_run();
     }
     sum.write(pAp);
 }
 
-// X += alpha P, R -= alpha A P, forward sweep, residual norms.
+// Steps 6 and 7 of `solve`, the norm for step 8, and steps 1a and 2 of the next
+// iteration: X += alpha P, R -= alpha A P, ||R||, forward sweep and rho.
 template <class T, int W, int K>
 void forward_pass(const System<T> &s, Block<T> &b, const T *alpha) {
     using Lanes = Pack<T, W>;
@@ -289,19 +295,19 @@ void forward_pass(const System<T> &s, Block<T> &b, const T *alpha) {
             const int32_t uppers = K ? K : s.upper_end[i] - upper;
             const int32_t lowers = K ? K : s.lower_end[i] - lower;
             const Lanes p = Lanes::load(at.P + here);
-            Lanes::load(at.X + here).plus(alpha_, p).store(at.X + here);
+            Lanes::load(at.X + here).plus(alpha_, p).store(at.X + here);  // 6
             Lanes Ap = p * row.a;
             for (int32_t k = upper; k < upper + uppers; ++k)
                 Ap = Ap.plus(Lanes::load(at.P + int64_t{W} * s.upper[k].node), s.upper[k].a);
             for (int32_t k = lower; k < lower + lowers; ++k)
                 Ap = Ap.plus(Lanes::load(at.P + int64_t{W} * s.lower[k].node), s.lower[k].a);
-            const Lanes residual = Lanes::load(at.R + here).plus(minus_alpha, Ap);
+            const Lanes residual = Lanes::load(at.R + here).plus(minus_alpha, Ap);  // 7
             residual.store(at.R + here);
             const Lanes scaled = residual * row.inverse_sqrt_degree;
-            residual2.add(scaled, scaled);
-            v = forward_row<T, W>(residual, i, s.lower + lower, lowers, at.V, v);
+            residual2.add(scaled, scaled);  // 8: ||r||^2
+            v = forward_row<T, W>(residual, i, s.lower + lower, lowers, at.V, v);  // 1a
             v.store(at.V + here);
-            rho.add(v * row.inverse_pivot, v);
+            rho.add(v * row.inverse_pivot, v);  // 2
             upper += uppers;
             lower += lowers;
         }
@@ -314,7 +320,23 @@ void forward_pass(const System<T> &s, Block<T> &b, const T *alpha) {
 
 bool finite(double x) { return x - x == 0.0; }
 
-// Preconditioned conjugate gradient from the residual that update_edges left.
+// Preconditioned conjugate gradient for A x = b, from the x and r = b - A x that
+// update_edges left. Every iteration is the textbook's:
+//
+//   1  z = (L Delta L^T)^-1 r:  a) L v = r,  b) L^T z = Delta^-1 v
+//   2  rho = r^T z = v^T Delta^-1 v
+//   3  beta = rho / rho_old, or 0 in the first iteration
+//   4  p = z + beta p
+//   5  alpha = rho / p^T A p
+//   6  x += alpha p
+//   7  r -= alpha A p
+//   8  stop at ||r|| <= rtol ||b||, in the norm ||D^-1/2 .||
+//
+// An iteration goes over the rows only twice, since memory is what it waits for.
+// backward_pass, from the last row to the first, does 1b, 4 and p^T A p.
+// forward_pass, from the first row to the last, does 6, 7 and ||r||, and at once
+// 1a and 2 of the next iteration; update_edges did those of the first one.
+//
 // A column that has converged is frozen (alpha = 0) while others go on.
 template <class T, int W, int K>
 Status solve(const System<T> &s, Block<T> &b, double rtol, int32_t cap,
@@ -327,7 +349,7 @@ Status solve(const System<T> &s, Block<T> &b, double rtol, int32_t cap,
         const double scale = b.rhs2[c] > 0 ? b.rhs2[c] : b.residual2[c];
         if (!finite(scale) || !finite(b.residual2[c]) || !finite(b.rho[c]))
             return Status::not_finite;
-        target[c] = rtol * rtol * scale;
+        target[c] = rtol * rtol * scale;  // 8: (rtol ||b||)^2
         // At least one iteration, so that small changes are not lost for good.
         active[c] = b.residual2[c] > 0 && b.rho[c] > 0;
         any = any || active[c];
@@ -335,21 +357,21 @@ Status solve(const System<T> &s, Block<T> &b, double rtol, int32_t cap,
     }
     for (int32_t iteration = 0; any && iteration < cap; ++iteration) {
         if (__atomic_load_n(cancelled, __ATOMIC_RELAXED)) return Status::cancelled;
-        backward_pass<T, W, K>(s, b, beta, pAp);
+        backward_pass<T, W, K>(s, b, beta, pAp);  // 1b, 4, 5: p^T A p
         for (int c = 0; c < W; ++c) {
             if (active[c] && !finite(pAp[c])) return Status::not_finite;
             if (active[c] && pAp[c] <= 0) return Status::indefinite;
-            alpha[c] = active[c] ? static_cast<T>(b.rho[c] / pAp[c]) : T(0);
+            alpha[c] = active[c] ? static_cast<T>(b.rho[c] / pAp[c]) : T(0);  // 5
             rho_old[c] = b.rho[c];
         }
-        forward_pass<T, W, K>(s, b, alpha);
+        forward_pass<T, W, K>(s, b, alpha);  // 6, 7, 8: ||r||, next 1a, next 2
         any = false;
         for (int c = 0; c < W; ++c) {
             if (!active[c]) continue;
             if (!finite(b.residual2[c]) || !finite(b.rho[c])) return Status::not_finite;
             ++b.pcg_iterations[c];
-            active[c] = b.residual2[c] > target[c] && b.rho[c] > 0;
-            beta[c] = active[c] ? static_cast<T>(b.rho[c] / rho_old[c]) : T(0);
+            active[c] = b.residual2[c] > target[c] && b.rho[c] > 0;  // 8
+            beta[c] = active[c] ? static_cast<T>(b.rho[c] / rho_old[c]) : T(0);  // next 3
             any = any || active[c];
         }
     }
@@ -369,6 +391,7 @@ void start(const System<T> &s, Block<T> &b) {
     update_edges<T, W, K>(s, b);
 }
 
+// One iteration of Algorithm 2: Y by `solve`, then steps 6 and 7.
 template <class T, int W, int K>
 Status iterate(const System<T> &s, Block<T> &b, double rtol, int32_t cap,
                const int32_t *cancelled) {

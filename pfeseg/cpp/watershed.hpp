@@ -1,6 +1,7 @@
 // Watershed of a relief: floods that rise from marked pixels.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <queue>
 #include <tuple>

@@ -1,0 +1,290 @@
+"""A data set laid out as BSDS500 is, segmented by several methods and scored; resumable.
+
+One image is one task, which writes, for each method,
+
+    OUT/segs/METHOD/NAME.mat        the segmentations of all d, as the benchmark's own format
+    OUT/segs/METHOD-clean/NAME.mat  the same with connected regions, small ones absorbed
+    OUT/rows/METHOD/NAME.csv        their scores and times; written last, so it marks what is done
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import itertools
+import json
+import time
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pfeseg import __version__
+from pfeseg.errors import InvalidInputError, failure
+from pfeseg.files.matlab import check_size, read_ground_truths, write_segmentations
+from pfeseg.files.reading import read_image
+from pfeseg.files.writing import write_text
+from pfeseg.labels.metrics import compare
+from pfeseg.parallel import run_unordered
+from pfeseg.segmentation.cuts import Clusters
+from pfeseg.segmentation.methods import MethodName
+from pfeseg.segmentation.prepared import PreparedImage
+from pfeseg.segmentation.result import Segmentation
+from pfeseg.segmentation.segment import segment
+from pfeseg.segmentation.settings import Settings
+from pfeseg.segmentation.walk import segment_prepared
+
+AUTO = "auto"
+"""Name of the method "pfe" with d and k chosen by `sweep`."""
+
+CLEAN_SHARE = 0.005
+"""Share of the image below which a region is absorbed in the cleaned segmentations."""
+
+IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".tif", ".tiff")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One segmentation of one image.
+
+    `covered` over `pixels` is the covering; a data set's is the ratio of their sums.
+    """
+
+    image: str
+    method: str
+    cleaned: int
+    d: int
+    k: int
+    regions: int
+    covered: float
+    pixels: float
+    pri: float
+    vi: float
+    seconds_choose: float
+    seconds_init: float
+    seconds_embed: float
+    seconds_cluster: float
+
+
+@dataclass(frozen=True)
+class Item:
+    """An image of the data set and its ground truth."""
+
+    name: str
+    image: Path
+    ground_truth: Path
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one image: a line for each thing that failed, arguments marked in it."""
+
+    image: str
+    errors: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be run on every image."""
+
+    output: Path
+    split: str
+    methods: tuple[str, ...]
+    dims: tuple[int, ...]
+    settings: Settings
+
+    def rows_path(self, method: str, item: Item) -> Path:
+        """Where the rows of one method and image go."""
+        return self.output / "rows" / method / f"{item.name}.csv"
+
+    def segs_path(self, method: str, item: Item, cleaned: bool) -> Path:
+        """Where the segmentations of one method and image go."""
+        folder = f"{method}-clean" if cleaned else method
+        return self.output / "segs" / folder / f"{item.name}.mat"
+
+    def missing(self, item: Item) -> tuple[str, ...]:
+        """Return the methods that are yet to be run on an image."""
+        return tuple(m for m in self.methods if not self.rows_path(m, item).exists())
+
+
+def find_items(root: Path, split: str, limit: int | None = None) -> list[Item]:
+    """List the images of a split and the ground truths that belong to them."""
+    places = [root, root / "data", root / "BSDS500" / "data", root / "BSR" / "BSDS500" / "data"]
+    data = next((place for place in places if (place / "images").is_dir()), None)
+    if data is None or not (data / "groundTruth").is_dir():
+        raise InvalidInputError(
+            f"{root}: expected the folders 'images' and 'groundTruth' of BSDS500 in it"
+        )
+    folder = data / "images" / split
+    if not folder.is_dir():
+        splits = ", ".join(sorted(p.name for p in (data / "images").iterdir() if p.is_dir()))
+        raise InvalidInputError(f"{folder}: there is no such split; there are: {splits or 'none'}")
+    images = sorted(p for p in folder.iterdir() if p.suffix.lower() in IMAGE_ENDINGS)
+    if not images:
+        raise InvalidInputError(f"{folder}: this folder holds no images")
+    for one, other in itertools.pairwise(images):
+        if one.stem == other.stem:
+            raise InvalidInputError(f"{one} and {other} have the same name; remove one of them")
+    truths = data / "groundTruth" / split
+    return [Item(p.stem, p, truths / f"{p.stem}.mat") for p in images[:limit]]
+
+
+def start_run(plan: Plan, items: Sequence[Item]) -> None:
+    """Make the folder of a run, or check that the one there is of the same settings and files."""
+    present = {
+        "pfeseg_version": __version__,
+        "split": plan.split,
+        "dims": list(plan.dims),
+        "clean_share": CLEAN_SHARE,
+        "settings": plan.settings.to_dict(),
+    }
+    stored = _read_json(plan.output / "run.json") or present
+    different = [name for name in present if not _same(stored.get(name), present[name])]
+    if different:
+        raise InvalidInputError(
+            f"{plan.output} holds a run with other {', '.join(different)}; "
+            "choose another folder, or delete this one"
+        )
+    digests = {item.name: _digest(item) for item in items}
+    known = _read_json(plan.output / "inputs.json")
+    changed = [name for name in digests if known.get(name, digests[name]) != digests[name]]
+    if changed:
+        raise InvalidInputError(
+            f"{plan.output} holds results of another {changed[0]}, or of another ground truth of "
+            "it; choose another folder, or delete this one"
+        )
+    write_text(plan.output / "run.json", json.dumps(present, indent=2) + "\n")
+    write_text(plan.output / "inputs.json", json.dumps(known | digests, indent=2) + "\n")
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    """Read an object, an empty one where there is no file."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        if not isinstance(value, dict):
+            raise ValueError("not an object")
+    except (OSError, ValueError) as error:
+        raise InvalidInputError(f"{path}: cannot be read ({error})") from error
+    return value
+
+
+def _same(a: Any, b: Any) -> bool:
+    return json.dumps(a, sort_keys=True) == json.dumps(b, sort_keys=True)  # 4 is not 4.0
+
+
+def _digest(item: Item) -> str:
+    """Tell files by their content; a missing one is reported when its turn comes."""
+    digest = hashlib.sha256()
+    for path in (item.image, item.ground_truth):
+        digest.update(path.read_bytes() if path.is_file() else b"")
+    return digest.hexdigest()
+
+
+def run_items(plan: Plan, items: Sequence[Item], jobs: int) -> Generator[Outcome, None, None]:
+    """Work on the images that are not done, and yield what became of each, as it is done."""
+    calls = [(plan, item) for item in items if plan.missing(item)]
+    return run_unordered(run_item, calls, jobs)
+
+
+def run_item(plan: Plan, item: Item) -> Outcome:
+    """Run the missing methods on one image, and write their files; never raises."""
+    started = time.perf_counter()
+    errors = []
+    try:
+        truths = read_ground_truths(item.ground_truth)
+        image = read_image(item.image)
+        check_size(item.ground_truth, truths, image.shape)
+        # One thread: the images run side by side, and times are comparable between methods.
+        prepared = PreparedImage(image, plan.settings, threads=1)
+    except Exception as error:
+        errors.append(failure(error, str(item.image)))
+    else:
+        for method in plan.missing(item):
+            try:
+                _run_method(plan, item, method, prepared, truths)
+            except Exception as error:
+                errors.append(failure(error, f"{item.image}: {method}"))
+    return Outcome(item.name, tuple(errors), time.perf_counter() - started)
+
+
+def _run_method(
+    plan: Plan, item: Item, method: str, prepared: PreparedImage, truths: Sequence[NDArray[Any]]
+) -> None:
+    raw: list[NDArray[np.integer[Any]]] = []
+    clean: list[NDArray[np.integer[Any]]] = []
+    rows: list[Row] = []
+    for result in _results(prepared, method, plan.dims):
+        for is_clean, labels, kept in (
+            (0, result.labels, raw),
+            (1, prepared.clean(result.labels, CLEAN_SHARE), clean),
+        ):
+            rows.append(_row(item.name, method, is_clean, labels, result, truths))
+            kept.append(labels.astype(np.uint16) if labels.max() < 65535 else labels)
+    write_segmentations(plan.segs_path(method, item, cleaned=False), raw)
+    write_segmentations(plan.segs_path(method, item, cleaned=True), clean)
+    write_text(plan.rows_path(method, item), rows_text(rows))
+
+
+def _results(prepared: PreparedImage, method: str, dims: tuple[int, ...]) -> Iterator[Segmentation]:
+    if method == AUTO:
+        chosen = prepared.settings.changed(n_dims="auto", cut=Clusters("auto"))
+        yield segment(prepared.rgb, chosen, threads=prepared.threads)
+        return
+    for d in dims:
+        yield segment_prepared(prepared, d, Clusters("dims"), cast(MethodName, method))
+
+
+def _row(
+    name: str,
+    method: str,
+    clean: int,
+    labels: NDArray[np.int32],
+    result: Segmentation,
+    truths: Sequence[NDArray[Any]],
+) -> Row:
+    compared = compare(labels, truths)
+    return Row(
+        image=name,
+        method=method,
+        cleaned=clean,
+        d=result.n_dims,
+        k=result.n_clusters or 0,
+        regions=int(labels.max()) + 1,
+        covered=round(compared.covered, 3),
+        pixels=float(compared.region_sizes.sum()),
+        pri=round(compared.pri, 6),
+        vi=round(compared.vi, 6),
+        seconds_choose=round(result.timings.get("choose", 0.0), 4),
+        seconds_init=round(result.timings.get("init", 0.0), 4),
+        seconds_embed=round(result.timings.get("embed", 0.0), 4),
+        seconds_cluster=round(result.timings["cluster"], 4),
+    )
+
+
+def rows_text(rows: Sequence[Row]) -> str:
+    """Return rows as CSV."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(Row.__dataclass_fields__), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(row) for row in rows)
+    return text.getvalue()
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Read rows that `rows_text` made."""
+    kinds = {"image": str, "method": str, "cleaned": int, "d": int, "k": int, "regions": int}
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return [
+                Row(**{name: kinds.get(name, float)(value) for name, value in row.items()})
+                for row in csv.DictReader(file)
+            ]
+    except (OSError, ValueError, TypeError) as error:
+        raise InvalidInputError(
+            f"{path}: not a table of this version ({error}); delete it and run again"
+        ) from error

@@ -1,0 +1,237 @@
+"""The options that are settings: their help, and the settings that they make together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from pfeseg.cli.options import Heading, option
+from pfeseg.cli.values import number_or, pixels_or_percent, radius_or_neighbours, rms_or_number
+from pfeseg.cli.wording import usage_errors
+from pfeseg.errors import InvalidInputError
+from pfeseg.pixels.options import ASSIGNMENTS, FEATURES
+from pfeseg.segmentation.cuts import AUTOMATIC, DEFAULT_LEVEL, Clusters, make_cut
+from pfeseg.segmentation.methods import METHODS
+from pfeseg.segmentation.settings import PRESETS, Settings
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+CUT_OPTIONS = ("n_clusters", "n_regions", "level")
+"""Options that say how labels are cut, at most one of which may be given."""
+
+
+@dataclass(frozen=True)
+class _SettingOption:
+    """An option for a field of `Settings` or of `SolverSettings`, or for the cut.
+
+    `stages` are the commands that have it beside 'segment'; `show` writes a value for help.
+    """
+
+    stages: tuple[str, ...]
+    names: tuple[str, ...]
+    heading: Heading
+    help: str
+    attributes: dict[str, Any]
+    show: Callable[[Any], str]
+
+    @property
+    def parameter(self) -> str:
+        return self.names[-1].removeprefix("--").replace("-", "_")
+
+    def add_to(self, command: F, preset: str) -> F:
+        """Add the option to a command that starts from a preset."""
+        text = f"{self.help}  [{self._defaults(preset)}]"
+        return option(*self.names, heading=self.heading, help=text, **self.attributes)(command)
+
+    def _defaults(self, preset: str) -> str:
+        """Tell the value in the preset of the command, and in those that differ from it."""
+        values = {name: self.show(_value(known, self.parameter)) for name, known in PRESETS.items()}
+        usual = values.pop(preset)
+        differing: dict[str, list[str]] = {}
+        for name, value in values.items():
+            if value != usual:
+                differing.setdefault(value, []).append(name)
+        parts = [f"preset {' and '.join(names)}: {value}" for value, names in differing.items()]
+        return "; ".join([f"default: {usual}", *parts])
+
+
+def _value(settings: Settings, parameter: str) -> Any:
+    if parameter in CUT_OPTIONS:
+        return settings.cut
+    owner = settings if hasattr(settings, parameter) else settings.solver
+    return getattr(owner, parameter)
+
+
+def _show(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _setting(
+    stages: str,
+    *names: str,
+    heading: Heading,
+    help: str,
+    show: Callable[[Any], str] = _show,
+    **attributes: Any,
+) -> _SettingOption:
+    return _SettingOption(tuple(stages.split()), names, heading, help, attributes, show)
+
+
+_SETTINGS = (
+    _setting("init", "-d", "--dims", "n_dims", heading=Heading.CUT, type=number_or("auto"),
+             metavar="D|auto", help="Dimension of the embedding; auto chooses it as 'sweep' does."),
+    _setting("cluster", "-k", "--segments", "n_clusters", heading=Heading.CUT,
+             type=number_or("auto", "dims"), metavar="K|auto|dims",
+             help="Cut by k-means into so many clusters; auto chooses their number as 'sweep' "
+                  "does, dims takes D.",
+             show=lambda cut: str(cut.n_clusters) if isinstance(cut, Clusters)
+             else "the hierarchy is cut instead"),
+    _setting("merge", "--regions", "n_regions", heading=Heading.CUT, type=click.IntRange(min=1),
+             metavar="N",
+             help="Cut the hierarchy of regions where it has so many, or keep all if it has fewer.",
+             show=lambda cut: "a level is cut instead"),
+    _setting("merge", "--level", "level", heading=Heading.CUT, type=click.FloatRange(0, 1),
+             metavar="T",
+             help="Cut the hierarchy at this level: 0 keeps its finest regions, 1 merges all.",
+             show=lambda cut: f"{DEFAULT_LEVEL:g}"),
+    _setting("clean", "--min-region", heading=Heading.CUT, type=pixels_or_percent,
+             metavar="PIXELS|PERCENT%",
+             help="Split the labels into connected regions and let those that are smaller, such "
+                  "as 200 or 0.5%, join the touching region of most similar colour.",
+             show=lambda value: _show(value) if value else "absorb none"),
+    _setting("", "--method", heading=Heading.CUT, type=click.Choice(list(METHODS)),
+             help="Piecewise flat embedding (PFE) or one of its rivals: "
+                  + ", ".join(m.title for name, m in METHODS.items() if name != "pfe") + "."),
+    _setting("cluster merge", "--refine/--no-refine", "refine", heading=Heading.CUT, default=None,
+             help="Draw boundaries along the edges of the image at full size, or leave the steps "
+                  "of the solve.",
+             show=lambda value: "refine" if value else "no-refine"),
+    _setting("graph init cluster merge", "--seed", heading=Heading.START,
+             type=click.IntRange(0, 2**32 - 1), metavar="N",
+             help="Seed of the classes of colour, the mixture and k-means."),
+    _setting("downsample", "--downsample", heading=Heading.METHOD, type=click.FloatRange(min=1),
+             metavar="FACTOR", help="Shrink each side by this before the solve."),
+    _setting("downsample", "--max-size", heading=Heading.METHOD, type=click.IntRange(min=1),
+             metavar="PIXELS", help="Shrink further where the longer side would exceed this.",
+             show=lambda value: str(value or "no limit")),
+    _setting("graph", "--neighbours", heading=Heading.METHOD, type=radius_or_neighbours,
+             metavar="4|8|RADIUS", show=repr,
+             help="Pixels that are joined: 4 or 8, or all within a radius such as 2.5."),
+    _setting("graph", "--features", heading=Heading.METHOD, type=click.Choice(FEATURES),
+             help="What edge weights compare: colours in RGB or CIELAB, or how often they meet in "
+                  "the image (pointwise mutual information)."),
+    _setting("graph", "--sigma", heading=Heading.METHOD, type=rms_or_number,
+             metavar="[X]rms|NUMBER",
+             help="Width of the edge weights of colours; rms takes it from the image, 0.8rms that "
+                  "many times as much."),
+    _setting("graph init", "--texture", heading=Heading.METHOD, type=click.FloatRange(min=0),
+             metavar="WEIGHT",
+             help="Weight of the local contrast beside CIELAB colours, in mutual information and "
+                  "in the mixture; with 0 this is one of RGB colours."),
+    _setting("init", "--assignment", heading=Heading.METHOD, type=click.Choice(ASSIGNMENTS),
+             help="Start from the likeliest mixture component or from all."),
+    _setting("embed", "--lam", heading=Heading.SOLVER, type=float, metavar="NUMBER",
+             help="Weight of the split in split Bregman."),
+    _setting("embed", "--r", heading=Heading.SOLVER, type=float, metavar="NUMBER",
+             help="Weight of the fidelity in Stage I."),
+    _setting("embed", "--r-relaxed", heading=Heading.SOLVER, type=float, metavar="NUMBER",
+             help="Weight of the fidelity in Stage II."),
+    _setting("embed", "--soc-iterations", heading=Heading.SOLVER, type=int, metavar="N",
+             help="Cap of the outer loop of Stage I."),
+    _setting("embed", "--split-iterations", heading=Heading.SOLVER, type=int, metavar="N",
+             help="Cap of the inner loop of Stage I."),
+    _setting("embed", "--relaxed-iterations", heading=Heading.SOLVER, type=int, metavar="N",
+             help="Cap of Stage II."),
+    _setting("embed", "--tol", heading=Heading.SOLVER, type=float, metavar="NUMBER",
+             help="Stop a loop at this relative change.", show=lambda value: f"{value:.2g}"),
+    _setting("embed", "--linear-solver", heading=Heading.SOLVER,
+             type=click.Choice(["pcg", "direct"]),
+             help="Compiled conjugate gradient, or the exact reference."),
+    _setting("embed", "--pcg-rtol", heading=Heading.SOLVER, type=float, metavar="NUMBER",
+             help="Relative residual at which PCG stops."),
+    _setting("embed", "--precision", heading=Heading.SOLVER,
+             type=click.Choice(["single", "double"]), help="Precision of PCG."),
+)  # fmt: skip
+
+
+def settings_options(
+    *stages: str, without: Sequence[str] = (), preset: str = "default", preset_rule: str = ""
+) -> Callable[[F], F]:
+    """Add the options of some stages, or of all, and ``--preset`` and ``--config``.
+
+    Parameters
+    ----------
+    stages : str
+    without : sequence of str
+        Parameters to leave out.
+    preset : str
+        Where the command starts from unless told.
+    preset_rule : str
+        When it starts from another one.
+    """
+
+    def add(command: F) -> F:
+        for setting in reversed(_SETTINGS):
+            wanted = not stages or set(setting.stages) & set(stages)
+            if wanted and setting.parameter not in without:
+                command = setting.add_to(command, preset)
+        command = option(
+            "--config", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            metavar="FILE", heading=Heading.START,
+            help="Settings to start from: the report of an earlier run.",
+        )(command)  # fmt: skip
+        return option(
+            "--preset", metavar="NAME", heading=Heading.START,
+            help=f"Settings to start from: {', '.join(PRESETS)}; options change them."
+                 f"  [default: {preset}{preset_rule}]",
+        )(command)  # fmt: skip
+
+    return add
+
+
+def make_settings(
+    preset: str | None,
+    config: Path | None,
+    *,
+    clusters: bool = False,
+    n_clusters: int | str | None = None,
+    n_regions: int | None = None,
+    level: float | None = None,
+    **changes: Any,
+) -> Settings:
+    """Make settings of the values of `settings_options`; None changes nothing.
+
+    Without a preset it is "clusters" where labels will be clusters: always if `clusters`, else
+    if their number or a method that has no hierarchy is given.
+    """
+    if preset and config:
+        raise click.UsageError("give --preset or --config, not both")
+    method = changes.get("method")
+    clusters |= n_clusters is not None or (method is not None and not METHODS[method].has_hierarchy)
+    given = {name: value for name, value in changes.items() if value is not None}
+    with usage_errors():
+        cut = make_cut(n_clusters, n_regions, level)
+        if cut != AUTOMATIC:
+            given["cut"] = cut
+        usual = "clusters" if clusters else "default"
+        base = _read_config(config) if config else Settings.preset(preset or usual)
+        return base.changed(**given)
+
+
+def _read_config(path: Path) -> Settings:
+    import json
+
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        settings = values.get("settings", values)
+        if not settings:
+            raise InvalidInputError("it holds no settings")
+        return Settings.from_dict(settings)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{path}: {error.marked}") from error
+    except (ValueError, AttributeError, TypeError, OSError, RecursionError) as error:
+        raise InvalidInputError(f"{path}: no settings in JSON ({error})") from error

@@ -1,0 +1,90 @@
+"""Readers of the values of options."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection
+
+import click
+
+
+def radius_or_neighbours(text: str) -> float:
+    """Read a number; whole ones stay whole: 4 means four neighbours, 4.0 a radius."""
+    try:
+        return int(text) if text.isdigit() else float(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is neither 4, 8 nor a radius such as 2.5") from None
+
+
+def rms_or_number(text: str) -> str | float:
+    """Read a number unless it ends in the word rms."""
+    try:
+        return text if text.endswith("rms") else float(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is neither 'rms', '0.8rms' nor a number") from None
+
+
+def number_or(*words: str) -> Callable[[str], str | int]:
+    """Make a reader of whole numbers of at least 1, or some words."""
+
+    def read(text: str) -> str | int:
+        if text in words:
+            return text
+        if not text.isdecimal() or int(text) < 1:
+            allowed = " nor ".join(repr(word) for word in words)
+            raise click.BadParameter(
+                f"{text!r} is neither {allowed} nor a whole number of at least 1"
+            )
+        return int(text)
+
+    return read
+
+
+def pixels_or_percent(text: str) -> float:
+    """Read a number of pixels, or a percentage as a share below 1."""
+    try:
+        number = float(text.removesuffix("%"))
+        share = number / 100
+        if text.endswith("%") and 0 <= share < 1:
+            return share
+        if not text.endswith("%") and (number >= 1 or number == 0) and number < math.inf:
+            return number
+    except ValueError:
+        pass
+    raise click.BadParameter(
+        f"{text!r} is neither a number of pixels such as 200 nor a percentage such as 0.5%"
+    )
+
+
+MAX_NUMBER = 10**6
+"""Largest dimension."""
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """Read whole numbers: 5:25 (both ends included), 5:25:5 (in steps), 5,8,11, or a mixture."""
+    found: list[int] = []
+    try:
+        for part in text.split(","):
+            ends = [int(number) for number in part.split(":")]
+            first, last, step = (*ends, ends[0], 1)[:3] if len(ends) == 1 else (*ends, 1)[:3]
+            if len(ends) > 3 or first < 1 or step < 1 or last < first or last > MAX_NUMBER:
+                raise ValueError
+            found += range(first, last + 1, step)
+    except ValueError:
+        raise click.BadParameter(
+            f"{text!r} is not a range such as 5:25 or 5:25:5, nor a list such as 5,8,11"
+        ) from None
+    return tuple(dict.fromkeys(found))
+
+
+def words(allowed: Collection[str]) -> Callable[[str], tuple[str, ...]]:
+    """Make a reader of comma-separated words, each of which must be one of those allowed."""
+
+    def read(text: str) -> tuple[str, ...]:
+        found = tuple(dict.fromkeys(text.split(",")))
+        for word in found:
+            if word not in allowed:
+                raise click.BadParameter(f"{word!r} is not one of {', '.join(allowed)}")
+        return found
+
+    return read

@@ -1,0 +1,1 @@
+"""Rows of numbers into groups: k-means and Gaussian mixtures."""

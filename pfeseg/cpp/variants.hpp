@@ -1,0 +1,30 @@
+// Which compiled variant of the kernels runs on this machine.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "split_bregman.hpp"
+
+namespace pfeseg {
+
+inline bool cpu_has_avx2() {
+#ifdef PFESEG_HAS_AVX2
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+    return false;
+#endif
+}
+
+inline std::string best_variant() { return cpu_has_avx2() ? "avx2" : "baseline"; }
+
+template <class T>
+Kernel<T> choose_kernel(const std::string &variant, int width, int links) {
+    if (variant == "baseline") return baseline_kernel<T>(width, links);
+#ifdef PFESEG_HAS_AVX2
+    if (variant == "avx2" && cpu_has_avx2()) return avx2_kernel<T>(width, links);
+#endif
+    throw std::invalid_argument("this machine has no kernel variant '" + variant + "'");
+}
+
+}  // namespace pfeseg

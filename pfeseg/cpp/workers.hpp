@@ -1,0 +1,71 @@
+// Threads that share out tasks among themselves.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace pfeseg {
+
+// Says whether the caller was interrupted, as by Ctrl-C.
+using Interrupted = std::function<bool()>;
+
+// Runs task(0) ... task(count - 1), which must not throw, on threads that
+// begin at once.
+class Workers {
+  public:
+    Workers(int count, int threads, std::function<void(int)> task)
+        : count_(count), task_(std::move(task)), running_(std::min(count, threads)) {
+        try {
+            for (int k = running_; k > 0; --k) threads_.emplace_back([this] { work(); });
+        } catch (...) {  // no more threads to be had: end those that run
+            next_ = count_;
+            join();
+            throw;
+        }
+    }
+    Workers(const Workers &) = delete;
+    ~Workers() { join(); }
+
+    // Waits for all tasks and returns true, or false if `interrupted` said yes
+    // meanwhile: it is asked every 50 ms from the calling thread until it does.
+    // The tasks go on even then; whoever interrupts has to tell them.
+    bool wait(const Interrupted &interrupted) {
+        bool stopped = false;
+        std::unique_lock<std::mutex> lock(mutex_);
+        const auto done = [this] { return running_ == 0; };
+        while (!finished_.wait_for(lock, std::chrono::milliseconds(50), done)) {
+            lock.unlock();
+            stopped = stopped || interrupted();
+            lock.lock();
+        }
+        return !stopped;
+    }
+
+  private:
+    void work() {
+        for (int i; (i = next_.fetch_add(1)) < count_;) task_(i);
+        const std::lock_guard<std::mutex> lock(mutex_);
+        --running_;
+        finished_.notify_one();
+    }
+    void join() {
+        for (std::thread &thread : threads_) thread.join();
+    }
+
+    const int count_;
+    const std::function<void(int)> task_;
+    std::atomic<int> next_{0};
+    int running_;  // under the mutex
+    std::mutex mutex_;
+    std::condition_variable finished_;
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace pfeseg

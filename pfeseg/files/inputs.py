@@ -1,0 +1,134 @@
+"""Which files a command works on: files, folders, globs and lists of names."""
+
+from __future__ import annotations
+
+import glob
+import re
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from pfeseg.errors import InvalidInputError
+from pfeseg.files.kinds import KINDS, LABELS_FORMATS, REPORT
+from pfeseg.files.reading import IMAGE_SUFFIXES
+
+STANDARD_INPUT = Path("-")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file to work on, or why it cannot be.
+
+    Attributes
+    ----------
+    path : Path
+        ``-`` stands for standard input.
+    subfolder : Path
+        Where it lay below the folder that was asked for; results mirror it.
+    problem : str
+        Empty for a file that is there.
+    """
+
+    path: Path
+    subfolder: Path = Path()
+    problem: str = ""
+
+
+def expand_inputs(names: Iterable[str], recursive: bool = False) -> list[Input]:
+    """Find the files that names stand for, each once, in order.
+
+    A name is a file, a folder (its images, and with `recursive` those of its
+    subfolders), a glob pattern, or ``-`` for standard input.
+    """
+    found: dict[Path, Input] = {}
+    for name in names:
+        for item in _expand(name, recursive):
+            found.setdefault(item.path if item.problem else _identity(item.path), item)
+    return list(found.values())
+
+
+def read_name_list(content: bytes) -> list[str]:
+    """Split a list of names at NUL bytes if it holds any, else at line ends."""
+    text = content.removeprefix(BOM_UTF8).decode("utf-8", errors="surrogateescape")
+    if "\0" in text:
+        names = text.split("\0")
+    else:
+        names = [line.removesuffix("\r") for line in text.split("\n")]
+    return [name for name in names if name.strip()]
+
+
+def parse_shard(text: str) -> tuple[int, int]:
+    """Read ``i/n``, the i-th of n equal parts, counted from 1."""
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if not match or not 1 <= int(match[1]) <= int(match[2]):
+        raise InvalidInputError(
+            f"a shard is written i/n with 1 <= i <= n, such as 1/4; got {text!r}"
+        )
+    return int(match[1]), int(match[2])
+
+
+def take_shard(inputs: Sequence[T], shard: tuple[int, int]) -> list[T]:
+    """Take every n-th input, beginning with the i-th."""
+    i, n = shard
+    return list(inputs[i - 1 :: n])
+
+
+def _identity(path: Path) -> Path:
+    """Tell one name of a file from another; links to one file stay different inputs."""
+    return path if path == STANDARD_INPUT else path.parent.resolve() / path.name
+
+
+def _expand(name: str, recursive: bool) -> list[Input]:
+    if name == "-":
+        return [Input(STANDARD_INPUT)]
+    if not name:
+        return [Input(Path(name), problem="an empty name was given; is a variable unset?")]
+    # A file that is really called "-" must not look like standard input.
+    path = Path(name) if Path(name) != STANDARD_INPUT else Path(name).absolute()
+    try:
+        if path.is_dir():
+            return _in_folder(path, recursive)
+        if path.exists():
+            return [Input(path)]
+        if path.is_symlink():
+            return [Input(path, problem=f"{path}: broken link to {path.readlink()}")]
+    except OSError as error:
+        return [Input(path, problem=f"{path}: cannot be read ({error.strerror})")]
+    if glob.has_magic(name):
+        matches = sorted(Path(match) for match in glob.glob(name, recursive=True))  # noqa: PTH207
+        files = [Input(match) for match in matches if match.is_file() and not _is_result(match)]
+        return files or [Input(path, problem=f"{path}: no file matches this pattern")]
+    return [Input(path, problem=f"{path}: no such file")]
+
+
+def _in_folder(folder: Path, recursive: bool) -> list[Input]:
+    entries = folder.rglob("*") if recursive else folder.glob("*")
+    files = sorted(
+        entry
+        for entry in entries
+        if entry.suffix.lower() in IMAGE_SUFFIXES
+        and (entry.is_file() or entry.is_symlink())
+        and not entry.name.startswith(".")
+        and not _is_result(entry)
+    )
+    if not files:
+        hint = "" if recursive else "; use -r to look into its subfolders too"
+        return [Input(folder, problem=f"{folder}: this folder holds no images{hint}")]
+    return [Input(entry, entry.parent.relative_to(folder)) for entry in files]
+
+
+def _is_result(path: Path) -> bool:
+    """Tell whether a run wrote this picture: its image or its report lies beside it."""
+    beside = (KINDS[REPORT].suffix, *IMAGE_SUFFIXES)
+    for kind in KINDS.values():
+        for labels_format in LABELS_FORMATS:
+            ending = kind.suffix.format(labels_format=labels_format)
+            base = path.name.removesuffix(ending)
+            named = bool(base) and base != path.name
+            if named and any(path.with_name(base + end).exists() for end in beside):
+                return True
+    return False

@@ -1,0 +1,150 @@
+"""The kinds of results: what each is called, how its name ends, and what writes it.
+
+The table `KINDS` is all there is to a kind. It can be read without importing NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pfeseg.segmentation.result import Segmentation
+
+
+class Segmented:
+    """What there is to write about one image.
+
+    Parameters
+    ----------
+    source : Path
+        Where the image came from.
+    image : (H, W) or (H, W, 3) array
+        As it was read.
+    result : Segmentation
+    """
+
+    def __init__(self, source: Path, image: NDArray[Any], result: Segmentation) -> None:
+        self.source, self.image, self.result = source, image, result
+
+    @cached_property
+    def contour_map(self) -> NDArray[np.float32]:
+        """The ultrametric contour map, of the kinds that need the hierarchy."""
+        assert self.result.hierarchy is not None
+        return self.result.hierarchy.contour_map()
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of result.
+
+    Attributes
+    ----------
+    suffix : str
+        What its name ends in; "{labels_format}" stands for the format of label maps.
+    write : callable
+        ``write(path, segmented)`` writes it.
+    needs_hierarchy : bool
+    """
+
+    suffix: str
+    write: Callable[[Path, Segmented], None]
+    needs_hierarchy: bool = False
+
+
+def _labels(path: Path, of: Segmented) -> None:
+    from pfeseg.files.labels import write_labels
+
+    write_labels(path, of.result.labels)
+
+
+def _overlay(path: Path, of: Segmented) -> None:
+    from pfeseg.files.writing import write_png
+    from pfeseg.pictures.overlay import draw_overlay
+
+    write_png(path, draw_overlay(of.image, of.result.labels))
+
+
+def _boundaries(path: Path, of: Segmented) -> None:
+    from pfeseg.files.writing import write_png
+    from pfeseg.pictures.overlay import draw_boundaries
+
+    write_png(path, draw_boundaries(of.result.labels))
+
+
+def _ucm(path: Path, of: Segmented) -> None:
+    from pfeseg.files.matlab import write_contour_map
+
+    write_contour_map(path, of.contour_map)
+
+
+def _contours(path: Path, of: Segmented) -> None:
+    from pfeseg.files.writing import write_png
+    from pfeseg.pictures.overlay import draw_contour_map
+
+    write_png(path, draw_contour_map(of.contour_map))
+
+
+def _embedding(path: Path, of: Segmented) -> None:
+    from pfeseg.files.writing import write_png
+    from pfeseg.pictures.montage import draw_embedding
+
+    height, width = of.result.small_image.shape[:2]
+    write_png(path, draw_embedding(of.result.coordinates, (height, width)))
+
+
+def _regions(path: Path, of: Segmented) -> None:
+    from pfeseg.files.regions import regions_csv
+    from pfeseg.files.writing import write_text
+
+    write_text(path, regions_csv(of.image, of.result.labels))
+
+
+def _coco(path: Path, of: Segmented) -> None:
+    from pfeseg.files.regions import coco_json
+    from pfeseg.files.writing import write_text
+
+    write_text(path, coco_json(of.image, of.result.labels, of.source.name))
+
+
+def _geojson(path: Path, of: Segmented) -> None:
+    from pfeseg.files.regions import geojson
+    from pfeseg.files.writing import write_text
+
+    write_text(path, geojson(of.result.labels))
+
+
+def _report(path: Path, of: Segmented) -> None:
+    from pfeseg.files.report import report_text
+    from pfeseg.files.writing import write_text
+
+    write_text(path, report_text(of.source, of.result))
+
+
+REPORT = "report"
+
+KINDS: dict[str, Kind] = {
+    "labels": Kind("_labels.{labels_format}", _labels),
+    "overlay": Kind("_overlay.png", _overlay),
+    "boundaries": Kind("_boundaries.png", _boundaries),
+    "ucm": Kind("_ucm.mat", _ucm, needs_hierarchy=True),
+    "contours": Kind("_ucm.png", _contours, needs_hierarchy=True),
+    "embedding": Kind("_embedding.png", _embedding),
+    "regions": Kind("_regions.csv", _regions),
+    "coco": Kind("_coco.json", _coco),
+    "geojson": Kind("_regions.geojson", _geojson),
+    REPORT: Kind(".json", _report),
+}
+"""The report is always written, and last: it marks what is done."""
+
+SAVEABLE = tuple(kind for kind in KINDS if kind != REPORT)
+
+OF_HIERARCHY = tuple(kind for kind in KINDS if KINDS[kind].needs_hierarchy)
+
+LABELS_FORMATS = ("png", "tif", "npy")

@@ -1,0 +1,80 @@
+"""Label maps on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pfeseg.errors import InvalidInputError
+from pfeseg.files.reading import quiet_pillow
+from pfeseg.files.writing import replacing, write_png
+
+LabelsFormat = Literal["png", "tif", "npy"]
+
+MAX_LABEL = 2**62
+
+
+def write_labels(path: Path, labels: NDArray[np.integer[Any]]) -> None:
+    """Write a label map in the format that the ending of `path` names.
+
+    .png holds up to 65,536 labels in 16 bits, .tif and .npy any number in 32.
+    """
+    kind = labels_format(path)
+    if kind == "png":
+        if labels.max() > 65535:
+            raise InvalidInputError(
+                f"{path}: {labels.max() + 1} labels are more than a 16-bit PNG holds (65536); "
+                "write them as tif or npy"
+            )
+        write_png(path, labels.astype(np.uint16))
+    elif kind == "tif":
+        import tifffile
+
+        with replacing(path) as temporary:
+            tifffile.imwrite(temporary, labels.astype(np.uint32), compression="zlib")
+    else:
+        with replacing(path) as temporary, temporary.open("wb") as file:
+            np.save(file, labels.astype(np.int32))
+
+
+def read_labels(path: Path) -> NDArray[np.int64]:
+    """Read a label map that `write_labels`, or another program, wrote."""
+    kind = labels_format(path)
+    try:
+        if kind == "npy":
+            labels = np.load(path, allow_pickle=False)
+        elif kind == "tif":
+            import tifffile
+
+            labels = tifffile.imread(path)
+        else:
+            with quiet_pillow() as pillow, pillow.open(path) as image:
+                labels = np.asarray(image)  # of a palette image, the indices
+        labels = np.asarray(labels)
+    except FileNotFoundError as error:
+        raise InvalidInputError(f"{path}: no such file") from error
+    except Exception as error:  # readers raise whatever a broken file makes them
+        raise InvalidInputError(f"{path}: not a label map that can be read") from error
+    if labels.dtype == bool:
+        labels = labels.astype(np.uint8)
+    if labels.ndim != 2 or not np.issubdtype(labels.dtype, np.integer):
+        raise InvalidInputError(
+            f"{path}: a label map holds one integer a pixel, but this is of shape "
+            f"{labels.shape} and {labels.dtype}"
+        )
+    if labels.size == 0 or labels.min() < 0 or labels.max() > MAX_LABEL:
+        raise InvalidInputError(f"{path}: a label map holds numbers from 0 to {MAX_LABEL}")
+    return np.asarray(labels, dtype=np.int64)
+
+
+def labels_format(path: Path) -> LabelsFormat:
+    """Tell the format of a label map from its name."""
+    formats: dict[str, LabelsFormat] = {
+        ".png": "png", ".tif": "tif", ".tiff": "tif", ".npy": "npy",
+    }  # fmt: skip
+    if path.suffix.lower() not in formats:
+        raise InvalidInputError(f"{path}: a label map must end in .png, .tif or .npy")
+    return formats[path.suffix.lower()]

@@ -1,0 +1,124 @@
+"""The BSDS benchmark's MATLAB files: ground truths, sets of segmentations, contour maps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pfeseg.errors import InvalidInputError
+from pfeseg.files.labels import read_labels
+from pfeseg.files.writing import replacing
+
+Labels = NDArray[np.integer[Any]]
+
+UCM_THRESHOLDS = np.arange(1, 100) / 100
+"""Levels at which the benchmark cuts an ultrametric contour map."""
+
+
+def read_ground_truths(path: Path) -> list[Labels]:
+    """Read the ground truths of one image: a BSDS .mat file, or one label map."""
+    if path.suffix.lower() != ".mat":
+        return [read_labels(path)]
+    content = _load(path)
+    if "groundTruth" not in content:
+        raise InvalidInputError(
+            f"{path}: expected 'groundTruth', found {_names(content)}; is it a BSDS ground truth?"
+        )
+    try:
+        truths = [cell[0, 0]["Segmentation"] for cell in content["groundTruth"].ravel()]
+    except (IndexError, ValueError, TypeError) as error:
+        raise InvalidInputError(f"{path}: its 'groundTruth' is not laid out as BSDS's") from error
+    return _checked(path, truths)
+
+
+def check_size(path: Path, truths: Sequence[Labels], image_shape: tuple[int, ...]) -> None:
+    """Refuse ground truths, read from `path`, that are not of the image's size."""
+    for truth in truths:
+        if truth.shape != image_shape[:2]:
+            raise InvalidInputError(
+                f"{path}: a ground truth of {truth.shape[1]} x {truth.shape[0]} pixels for an "
+                f"image of {image_shape[1]} x {image_shape[0]}"
+            )
+
+
+def read_segmentations(path: Path) -> list[Labels]:
+    """Read the segmentations of one image, one per setting.
+
+    A label map is one; of .mat files 'segs' holds any number, and an ultrametric
+    contour map 'ucm2', of twice the size, is cut at `UCM_THRESHOLDS`.
+    """
+    if path.suffix.lower() != ".mat":
+        return [read_labels(path)]
+    content = _load(path)
+    if "segs" in content:
+        return _checked(path, list(content["segs"].ravel()))
+    if "ucm2" in content:
+        return [cut_contour_map(content["ucm2"], level) for level in UCM_THRESHOLDS]
+    raise InvalidInputError(f"{path}: expected 'segs' or 'ucm2', found {_names(content)}")
+
+
+def write_segmentations(path: Path, segmentations: Sequence[Labels]) -> None:
+    """Write segmentations of one image, one per setting, as the 'segs' of a .mat file.
+
+    The benchmark counts labels from 1.
+    """
+    from scipy.io import savemat
+
+    cells = np.empty(len(segmentations), dtype=object)
+    for k, labels in enumerate(segmentations):
+        cells[k] = labels.astype(np.uint16 if labels.max() < 65535 else np.uint32) + 1
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        savemat(file, {"segs": cells}, do_compression=True)
+
+
+def write_contour_map(path: Path, ucm2: NDArray[np.float32]) -> None:
+    """Write an ultrametric contour map, (2 h + 1, 2 w + 1), as the 'ucm2' of a .mat file."""
+    from scipy.io import savemat
+
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        savemat(file, {"ucm2": ucm2.astype(np.float64)}, do_compression=True)
+
+
+def cut_contour_map(ucm2: NDArray[np.float64], threshold: float) -> Labels:
+    """Label the regions that contours stronger than a threshold enclose.
+
+    Parameters
+    ----------
+    ucm2 : (2 h + 1, 2 w + 1) array
+        Strength of the contours between and around the pixels.
+    threshold : float
+    """
+    from scipy.ndimage import label
+
+    regions: Labels = label(ucm2 <= threshold, np.ones((3, 3)))[0]
+    return regions[1::2, 1::2]
+
+
+def _load(path: Path) -> dict[str, Any]:
+    from scipy.io import loadmat
+
+    if not path.is_file():
+        raise InvalidInputError(f"{path}: no such file")
+    try:
+        content: dict[str, Any] = loadmat(path)
+    except Exception as error:  # the reader raises whatever a broken file makes it
+        raise InvalidInputError(f"{path}: not a MATLAB file that can be read") from error
+    return content
+
+
+def _checked(path: Path, maps: list[Any]) -> list[Labels]:
+    if not maps:
+        raise InvalidInputError(f"{path}: holds no segmentation")
+    for labels in maps:
+        good = isinstance(labels, np.ndarray) and labels.ndim == 2 and labels.size
+        if not good or not np.issubdtype(labels.dtype, np.number) or (labels % 1).any():
+            raise InvalidInputError(f"{path}: a segmentation must hold one whole number a pixel")
+    return [labels.astype(np.int64) for labels in maps]
+
+
+def _names(content: dict[str, Any]) -> str:
+    return ", ".join(repr(name) for name in content if not name.startswith("__")) or "nothing"

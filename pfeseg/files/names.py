@@ -1,0 +1,67 @@
+"""Where results go: one name for each kind of result, and no surprise in a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from pfeseg.errors import InvalidInputError
+from pfeseg.files.kinds import KINDS, REPORT
+from pfeseg.files.writing import refuse_unwritable
+
+TEMPLATE_FIELDS = ("stem", "ext", "parent")
+
+
+def check_template(template: str) -> None:
+    """Refuse a template that cannot name files."""
+    _fill(template, dict.fromkeys(TEMPLATE_FIELDS, "x"))
+
+
+def result_paths(
+    source: Path, folder: Path, kinds: Iterable[str], *, template: str, labels_format: str
+) -> dict[str, Path]:
+    """Name the results of one input, the report last."""
+    stem = "stdin" if str(source) == "-" else source.stem
+    parent = source.resolve().parent.name
+    base = _fill(template, {"stem": stem, "ext": source.suffix[1:], "parent": parent})
+    return {
+        kind: folder / (base + KINDS[kind].suffix.format(labels_format=labels_format))
+        for kind in (*kinds, REPORT)
+    }
+
+
+def _fill(template: str, values: dict[str, str]) -> str:
+    try:
+        base = template.format(**values)
+    except (KeyError, IndexError, ValueError, AttributeError, TypeError) as error:
+        fields = ", ".join(f"{{{field}}}" for field in TEMPLATE_FIELDS)
+        raise InvalidInputError(
+            f"the template {template!r} is not understood; its fields are {fields}"
+        ) from error
+    if not base or base.endswith("/") or Path(base).is_absolute() or ".." in Path(base).parts:
+        raise InvalidInputError(
+            f"the template {template!r} must name a file below the folder, not {base!r}"
+        )
+    return base
+
+
+def check_plan(plan: Mapping[Path, Mapping[str, Path]]) -> None:
+    """Refuse, before any work, two inputs with one output, and folders that cannot be written.
+
+    `plan` maps each input to its results.
+    """
+    taken: dict[Path, Path] = {}
+    inputs = {source.resolve() for source in plan}
+    for source, results in plan.items():
+        for path in results.values():
+            key = path.parent.resolve() / path.name
+            if key in taken:
+                raise InvalidInputError(
+                    f"{taken[key]} and {source} would both write {path}; "
+                    "tell them apart with --template, for instance '{stem}_{ext}'"
+                )
+            if key in inputs or path.resolve() in inputs:
+                raise InvalidInputError(f"{path} is an input and would be written over")
+            taken[key] = source
+    for folder in {path.parent for results in plan.values() for path in results.values()}:
+        refuse_unwritable(folder)

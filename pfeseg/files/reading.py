@@ -1,0 +1,223 @@
+"""Images as they come: files of any kind into plain arrays, or one clear line why not."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pfeseg.errors import InvalidInputError, argument
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+MAX_PIXELS = 100_000_000
+"""Larger images are refused unless they are expected: a small file can claim a huge size."""
+
+BACKGROUND = (255, 255, 255)
+"""Colour on which transparent images are composited."""
+
+IMAGE_SUFFIXES = {
+    f".{ending}"
+    for ending in (
+        *("bmp", "gif", "jfif", "jpe", "jpeg", "jpg", "pbm", "pgm"),
+        *("png", "pnm", "ppm", "tga", "tif", "tiff", "webp"),
+    )
+}
+"""Endings of what is taken for an image inside a folder; a file named outright may have any."""
+
+
+TIFF_SIGNATURES = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+
+
+def read_image(
+    source: Path | bytes, *, page: int = 0, allow_huge: bool = False, name: str | None = None
+) -> NDArray[Any]:
+    """Read an image as an (h, w) or (h, w, 3) array of uint8, uint16 or float.
+
+    Turned upright as its EXIF data say; transparent pixels composited on `BACKGROUND`; colour
+    palettes, CMYK and the like turned into RGB.
+
+    Parameters
+    ----------
+    source : Path or bytes
+        File, or the content of one.
+    page : int
+        Page or frame, counted from 0.
+    allow_huge : bool
+        Read images of more than `MAX_PIXELS` too.
+    name : str, optional
+        What to call the source in error messages.
+    """
+    name = name or (str(source) if isinstance(source, Path) else "standard input")
+    content = _content(source, name)
+    try:
+        array = _read_with_pillow(content, page, name, allow_huge)
+        if array is None:
+            array = _read_with_tifffile(content, page, name, allow_huge)
+    except (InvalidInputError, MemoryError):
+        raise
+    except Exception as error:  # decoders raise whatever a broken file makes them
+        raise InvalidInputError(f"{name}: {_reason(error)}") from error
+    if array.dtype == np.int32 or array.dtype == np.uint32:
+        if array.min() < 0 or array.max() > 65535:
+            raise InvalidInputError(
+                f"{name}: holds 32-bit integers from {array.min()} to {array.max()}; "
+                "rescale them to 16 bits first"
+            )
+        array = array.astype(np.uint16)
+    if np.issubdtype(array.dtype, np.floating) and not np.isfinite(array).all():
+        raise InvalidInputError(f"{name}: holds NaN or infinite pixels; replace them first")
+    return array
+
+
+def _content(source: Path | bytes, name: str) -> io.BytesIO:
+    if isinstance(source, Path):
+        if source.is_symlink() and not source.exists():
+            raise InvalidInputError(f"{name}: broken link to {source.readlink()}")
+        try:
+            source = source.read_bytes()
+        except FileNotFoundError as error:
+            raise InvalidInputError(f"{name}: no such file") from error
+        except OSError as error:
+            raise InvalidInputError(f"{name}: cannot be read ({error.strerror})") from error
+    if not source:
+        raise InvalidInputError(f"{name}: the file is empty")
+    return io.BytesIO(source)
+
+
+def _read_with_pillow(
+    content: io.BytesIO, page: int, name: str, allow_huge: bool
+) -> NDArray[Any] | None:
+    """Read any image but those TIFF files that need tifffile, for which it returns None."""
+    from PIL import UnidentifiedImageError
+
+    with quiet_pillow() as pillow:
+        try:
+            opened = pillow.open(content)
+        except UnidentifiedImageError:
+            if content.getvalue()[:4] in TIFF_SIGNATURES:
+                return None
+            raise
+        with opened as image:
+            _turn_to_page(image, page, name)
+            _check_size(image.size, name, allow_huge)
+            # Pillow reduces several channels of more than 8 bits to 8, or mixes
+            # them up where each channel is stored apart.
+            bits = image.tag_v2.get(258, ()) if image.format == "TIFF" else ()
+            if len(bits) > 1 and max(bits) > 8:
+                return None
+            return _to_array(image)
+
+
+@contextmanager
+def quiet_pillow() -> Iterator[Any]:
+    """Offer PIL.Image with its own size limit lifted, as ours is checked instead."""
+    from PIL import Image
+
+    limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield Image
+    finally:
+        Image.MAX_IMAGE_PIXELS = limit
+
+
+def _check_size(size: tuple[int, int], name: str, allow_huge: bool) -> None:
+    if size[0] * size[1] > MAX_PIXELS and not allow_huge:
+        raise InvalidInputError(
+            f"{name}: {size[0]} x {size[1]} pixels are more than {MAX_PIXELS // 10**6} million; "
+            f"use {argument('allow_huge', True)} if that is right"
+        )
+
+
+def _turn_to_page(image: Image.Image, page: int, name: str) -> None:
+    pages = getattr(image, "n_frames", 1)
+    if page >= pages:
+        raise InvalidInputError(f"{name}: has {pages} page(s), counted from 0; there is no {page}")
+    if page:
+        image.seek(page)
+
+
+def _to_array(image: Image.Image) -> NDArray[Any]:
+    from PIL import Image, ImageOps
+
+    image.load()
+    try:
+        image = ImageOps.exif_transpose(image)
+    except Exception:  # damaged EXIF data do not spoil the pixels
+        image = image.copy()
+    if image.mode.startswith("I;16"):
+        return np.asarray(image).astype(np.uint16)
+    if image.mode in ("I", "F", "L", "RGB") and "transparency" not in image.info:
+        return np.asarray(image)
+    if image.mode == "1":
+        return np.asarray(image.convert("L"))
+    if "transparency" in image.info or image.mode in ("RGBA", "RGBa", "LA", "La", "PA"):
+        canvas = Image.new("RGBA", image.size, (*BACKGROUND, 255))
+        image = Image.alpha_composite(canvas, image.convert("RGBA"))
+    return np.asarray(image.convert("RGB"))
+
+
+def _read_with_tifffile(
+    content: io.BytesIO, page: int, name: str, allow_huge: bool
+) -> NDArray[Any]:
+    """Read a TIFF file with several channels of 16 bits or floats."""
+    import tifffile
+
+    content.seek(0)
+    with tifffile.TiffFile(content) as tiff:
+        if page >= len(tiff.pages):
+            raise InvalidInputError(
+                f"{name}: has {len(tiff.pages)} page(s), counted from 0; there is no {page}"
+            )
+        sheet: Any = tiff.pages[page]
+        _check_size((sheet.imagewidth, sheet.imagelength), name, allow_huge)
+        if sheet.photometric not in (0, 1, 2):  # grey or RGB
+            raise InvalidInputError(
+                f"{name}: a TIFF of {sheet.photometric.name} colours with more than 8 bits; "
+                "convert it to RGB first"
+            )
+        array = np.asarray(sheet.asarray())
+        transparent = any(extra in (1, 2) for extra in sheet.extrasamples)
+        orientation = sheet.tags.valueof(274, 1)
+    if array.ndim == 3 and sheet.planarconfig == 2:
+        array = np.moveaxis(array, 0, 2)  # channels stored one after the other
+    if array.ndim == 3 and array.shape[2] > 3:  # further channels are no colours
+        array = _composite(array) if transparent else array[..., :3]
+    return _upright(array, orientation)
+
+
+def _upright(array: NDArray[Any], orientation: int) -> NDArray[Any]:
+    """Turn an image as its orientation tag, 1 to 8, says."""
+    if orientation in (5, 6, 7, 8):
+        array = array.swapaxes(0, 1)
+    if orientation in (3, 4, 7, 8):
+        array = array[::-1]
+    if orientation in (2, 3, 6, 7):
+        array = array[:, ::-1]
+    return array
+
+
+def _composite(array: NDArray[Any]) -> NDArray[Any]:
+    """Composite RGBA pixels on `BACKGROUND`."""
+    top = np.iinfo(array.dtype).max if np.issubdtype(array.dtype, np.integer) else 1.0
+    opacity = array[..., 3:] / top
+    colours = array[..., :3] * opacity + np.array(BACKGROUND) / 255 * top * (1 - opacity)
+    return colours.astype(array.dtype)
+
+
+def _reason(error: Exception) -> str:
+    from PIL import UnidentifiedImageError
+
+    if isinstance(error, UnidentifiedImageError):
+        return "not an image that can be read"
+    text = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return f"a damaged or unsupported image ({text})"

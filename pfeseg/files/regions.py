@@ -1,0 +1,177 @@
+"""Regions in the formats of other tools: table, COCO run lengths, GeoJSON polygons."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pfeseg.image.arrays import as_rgb
+from pfeseg.labels.maps import split_regions
+
+Labels = NDArray[np.integer[Any]]
+
+
+def region_rows(image: ArrayLike, labels: Labels) -> list[dict[str, Any]]:
+    """Measure each region: area, centroid, box and mean colour (0 to 255), in pixels."""
+    from scipy.ndimage import find_objects
+
+    flat = labels.ravel()
+    areas = np.bincount(flat)
+    y, x = np.indices(labels.shape).reshape(2, -1)
+    rgb = as_rgb(image).reshape(-1, 3) * 255
+    mean_x, mean_y, *mean_rgb = (
+        np.bincount(flat, values) / np.maximum(areas, 1) for values in (x, y, *rgb.T)
+    )
+    boxes = find_objects(labels.astype(np.int32) + 1)
+    return [
+        {
+            "label": label,
+            "area": int(areas[label]),
+            "centroid_x": round(float(mean_x[label]), 2),
+            "centroid_y": round(float(mean_y[label]), 2),
+            "box_x": box[1].start,
+            "box_y": box[0].start,
+            "box_width": box[1].stop - box[1].start,
+            "box_height": box[0].stop - box[0].start,
+            "mean_red": round(float(mean_rgb[0][label]), 1),
+            "mean_green": round(float(mean_rgb[1][label]), 1),
+            "mean_blue": round(float(mean_rgb[2][label]), 1),
+        }
+        for label, box in enumerate(boxes)
+        if box is not None
+    ]
+
+
+def regions_csv(image: ArrayLike, labels: Labels) -> str:
+    """Return the table of regions as CSV text."""
+    rows = region_rows(image, labels)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def run_lengths(labels: Labels) -> dict[int, list[int]]:
+    """Return COCO's uncompressed run lengths of each label: gap, run, gap, ... column by column."""
+    flat = labels.ravel(order="F")
+    starts = np.flatnonzero(np.diff(flat, prepend=flat[0] - 1))
+    ends = np.append(starts[1:], flat.size)
+    counts: dict[int, list[int]] = {}
+    reached: dict[int, int] = {}
+    for label, start, end in zip(
+        flat[starts].tolist(), starts.tolist(), ends.tolist(), strict=True
+    ):
+        counts.setdefault(label, []).extend((start - reached.get(label, 0), end - start))
+        reached[label] = end
+    for label, end in reached.items():
+        if end < flat.size:
+            counts[label].append(flat.size - end)
+    return counts
+
+
+def coco_json(image: ArrayLike, labels: Labels, file_name: str) -> str:
+    """Return the regions as a COCO data set of one image, label l as annotation l + 1."""
+    height, width = labels.shape
+    counts = run_lengths(labels)
+    annotations = [
+        {
+            "id": row["label"] + 1,
+            "image_id": 1,
+            "category_id": 1,
+            "iscrowd": 1,
+            "area": row["area"],
+            "bbox": [row["box_x"], row["box_y"], row["box_width"], row["box_height"]],
+            "segmentation": {"size": [height, width], "counts": counts[row["label"]]},
+        }
+        for row in region_rows(image, labels)
+    ]
+    return json.dumps(
+        {
+            "images": [{"id": 1, "file_name": file_name, "width": width, "height": height}],
+            "categories": [{"id": 1, "name": "region"}],
+            "annotations": annotations,
+        }
+    )
+
+
+def geojson(labels: Labels) -> str:
+    """Return the regions as GeoJSON, a MultiPolygon each, along the borders of the pixels.
+
+    Coordinates are pixels: x to the right, y down, (0, 0) the image's upper left corner.
+    """
+    parts = split_regions(labels)
+    owner = np.zeros(parts.max() + 1, dtype=np.int64)
+    owner[parts.ravel()] = labels.ravel()
+    polygons: dict[int, list[list[list[list[int]]]]] = {}
+    for part, rings in enumerate(_rings(parts)):
+        # The outer ring is the one that winds the other way from the holes.
+        rings.sort(key=_signed_area, reverse=True)
+        polygons.setdefault(int(owner[part]), []).append(rings)
+    features = [
+        {
+            "type": "Feature",
+            "properties": {"label": label},
+            "geometry": {"type": "MultiPolygon", "coordinates": polygons[label]},
+        }
+        for label in sorted(polygons)
+    ]
+    return json.dumps({"type": "FeatureCollection", "features": features})
+
+
+def _rings(parts: Labels) -> list[list[list[list[int]]]]:
+    """Trace the border of each part: closed rings of corners, the part on the right."""
+    padded = np.pad(parts, 1, constant_values=-1)
+    inside = padded[1:-1, 1:-1]
+    # Pixel borders as directed steps from corner to corner, by the side they lie on.
+    sides = (
+        (padded[:-2, 1:-1], (0, 0), (1, 0)),  # above: to the right
+        (padded[1:-1, 2:], (1, 0), (0, 1)),  # right: down
+        (padded[2:, 1:-1], (1, 1), (-1, 0)),  # below: to the left
+        (padded[1:-1, :-2], (0, 1), (0, -1)),  # left: up
+    )
+    steps: list[dict[tuple[int, int], list[tuple[int, int]]]] = [
+        {} for _ in range(int(parts.max()) + 1)
+    ]
+    for other, corner, step in sides:
+        for y, x in np.argwhere(inside != other).tolist():
+            start = (x + corner[0], y + corner[1])
+            steps[inside[y, x]].setdefault(start, []).append(step)
+    return [_link(outgoing) for outgoing in steps]
+
+
+def _link(outgoing: dict[tuple[int, int], list[tuple[int, int]]]) -> list[list[list[int]]]:
+    """Join the steps of one part into closed rings, keeping only the corners where they turn.
+
+    Where two pixels of the part meet at a corner only, a ring turns right, so
+    that it stays on its pixel: rings may touch but never cross.
+    """
+    rings = []
+    while outgoing:
+        start = corner = next(iter(outgoing))
+        step = outgoing[start][0]
+        ring: list[list[int]] = []
+        previous = None
+        while True:
+            outgoing[corner].remove(step)
+            if not outgoing[corner]:
+                del outgoing[corner]
+            if step != previous:
+                ring.append(list(corner))
+            corner, previous = (corner[0] + step[0], corner[1] + step[1]), step
+            choices, right = outgoing.get(corner, []), (-step[1], step[0])
+            if corner == start and right not in choices:
+                break
+            step = right if right in choices else choices[0]
+        rings.append([*ring, ring[0]])
+    return rings
+
+
+def _signed_area(ring: list[list[int]]) -> float:
+    x, y = np.array(ring, dtype=float).T
+    return float((x[:-1] * y[1:] - x[1:] * y[:-1]).sum() / 2)

@@ -1,0 +1,34 @@
+"""The report beside a result: its settings, how it came about, and what became of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pfeseg import __version__
+from pfeseg.errors import InvalidInputError
+from pfeseg.kernels import variant
+from pfeseg.segmentation.result import Segmentation
+
+
+def report_text(source: Path, result: Segmentation) -> str:
+    """Return the report of one image as JSON text."""
+    report = {
+        "input": str(source),
+        "pfeseg_version": __version__,
+        "kernels": variant(),
+        **result.report(),
+    }
+    return json.dumps(report, indent=2) + "\n"
+
+
+def read_report(path: Path) -> dict[str, Any]:
+    """Read a report that `report_text` made."""
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError, RecursionError) as error:
+        raise InvalidInputError(f"{path}: not JSON that can be read") from error
+    if not isinstance(report, dict) or "pfeseg_version" not in report:
+        raise InvalidInputError(f"{path}: not a report of pfeseg")
+    return report

@@ -1,0 +1,1 @@
+"""Images as arrays: colours, sizes, filters and texture."""

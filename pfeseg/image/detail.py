@@ -1,0 +1,85 @@
+"""An image at the resolution from which texture is taken, finer than that of the embedding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pfeseg.image.arrays import as_rgb
+from pfeseg.image.colour import to_lab
+from pfeseg.image.resize import area_average, interpolate, shrink, small_size
+from pfeseg.image.texture import local_contrast
+
+FloatArray = NDArray[np.float64]
+
+DETAIL = 4
+"""Texture is looked at from this many times the resolution of the embedding."""
+
+WORKING_SIDE = 120
+"""Longer side of the embedding for which the scales of the cues are made.
+
+Where the image itself has less detail than belongs to that, it is enlarged.
+"""
+
+WORTHWHILE = 1.5
+"""The image is not shrunk at all by less than this."""
+
+
+@dataclass(frozen=True, eq=False)
+class Detail:
+    """The colours and the local contrast of an image, (h', w').
+
+    Attributes
+    ----------
+    lab : (h', w', 3) array
+        CIELAB.
+    """
+
+    lab: FloatArray
+
+    @cached_property
+    def contrast(self) -> FloatArray:
+        """The `local_contrast` of the lightness, (h', w', 2)."""
+        return local_contrast(self.lab[..., 0])
+
+
+def look_closely(rgb: FloatArray, small_shape: tuple[int, ...]) -> Detail:
+    """Return the detail of an image, (H, W, 3), that is embedded at `small_shape`, (h, w, ...)."""
+    factor = max(rgb.shape[:2]) / working_side(DETAIL, small_shape, rgb.shape)
+    if factor >= WORTHWHILE:
+        return Detail(to_lab(shrink(rgb, factor)))
+    lab = to_lab(rgb)
+    return Detail(interpolate(lab, small_size(lab.shape, factor)) if factor < 1 else lab)
+
+
+def measure_contrast(detail: Detail, small_shape: tuple[int, ...]) -> FloatArray:
+    """Average the local contrast over the pixels of the image that is embedded, (h, w, 2)."""
+    return area_average(detail.contrast, (small_shape[0], small_shape[1]))
+
+
+def measure_texture(image: ArrayLike, shape: tuple[int, int]) -> FloatArray:
+    """Measure the local contrast of an image for the pixels of a smaller one.
+
+    Parameters
+    ----------
+    image : (H, W) or (H, W, 3) array
+        uint8, uint16 or float in [0, 1].
+    shape : (h, w)
+        Size of the image that is embedded.
+
+    Returns
+    -------
+    (h, w, 2) array
+        In units of CIELAB; times a weight, what `build_pixel_graph` and `gmm_initial_embedding`
+        take as texture.
+    """
+    return measure_contrast(look_closely(as_rgb(image), shape), shape)
+
+
+def working_side(multiple: int, small_shape: tuple[int, ...], full_shape: tuple[int, ...]) -> int:
+    """Return the longer side of an image at a multiple of the embedding's resolution."""
+    side = min(multiple * max(small_shape[:2]), max(full_shape[:2]))
+    return max(side, multiple * WORKING_SIDE)

@@ -1,0 +1,1 @@
+"""Label maps as arrays: numbering, connected regions, and how well two maps agree."""

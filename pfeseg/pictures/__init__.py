@@ -1,0 +1,1 @@
+"""Label maps, contours and embeddings as pictures."""

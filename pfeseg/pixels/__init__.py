@@ -1,0 +1,1 @@
+"""From a small image to the graph of its pixels and the start of the solver."""

@@ -1,0 +1,106 @@
+"""How well pixels go together, by how often their colours meet in the image.
+
+Two colours that lie side by side all over a texture belong together however different they
+are, while the colours of two surfaces meet along a line only. Pointwise mutual information
+says so (Isola, Zoran, Krishnan, Adelson: Crisp boundary detection using pointwise mutual
+information, ECCV 2014); here it is that of classes of colour.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pfeseg.clustering.kmeans import quantise
+from pfeseg.image.arrays import neighbours_at, steps_within
+
+FloatArray = NDArray[np.float64]
+
+N_CLASSES = 48
+"""Classes into which colours are sorted before their meetings are counted."""
+
+REACH = 4.2
+"""Distance, in pixels, within which two colours meet."""
+
+JOINT_EXPONENT = 1.25
+"""Exponent of the joint probability, which favours what is frequent; the value of Isola et al."""
+
+KERNEL_WIDTH = 0.7
+"""Of the Gaussian by which classes share their counts, in units of the typical distance of
+a class to the next."""
+
+RARE = 1e-8
+"""Probability added to that of each pair of classes."""
+
+
+def colour_information(colours: FloatArray, seed: int) -> tuple[NDArray[np.int32], FloatArray]:
+    """Sort the colours of an image into classes, and tell how well these go together.
+
+    Parameters
+    ----------
+    colours : (h, w, c) array
+        CIELAB, with texture or without.
+    seed : int
+
+    Returns
+    -------
+    (h, w) int32 array
+        Class of each pixel.
+    (K, K) array
+        `mutual_information` of the classes.
+    """
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):  # more threads may change the bytes
+        classes, centres = quantise(colours, N_CLASSES, np.random.default_rng(seed))
+        # An image of few colours leaves classes empty, which must not share in the counts.
+        used, inverse = np.unique(classes, return_inverse=True)
+        classes = inverse.reshape(classes.shape).astype(np.int32)
+        return classes, mutual_information(classes, centres[used])
+
+
+def mutual_information(
+    classes: NDArray[np.int32], centres: NDArray[np.floating[Any]]
+) -> FloatArray:
+    """Return the pointwise mutual information of each pair of classes, (K, K).
+
+    ``log(P(a, b)^rho / (P(a) P(b)))``, P being the frequency of pairs within `REACH` and rho
+    the `JOINT_EXPONENT`.
+
+    Parameters
+    ----------
+    classes : (h, w) array
+    centres : (K, c) array
+    """
+    joint = _shared(_meetings(classes, len(centres)), centres)
+    joint = joint / max(joint.sum(), 1.0) + RARE
+    joint /= joint.sum()
+    single = joint.sum(axis=1)
+    return np.asarray(JOINT_EXPONENT * np.log(joint) - np.log(np.outer(single, single)))
+
+
+def _meetings(classes: NDArray[np.int32], n: int) -> FloatArray:
+    """Count the pairs of pixels within `REACH` by their classes, (K, K), symmetric."""
+    counts = np.zeros(n * n)
+    for dy, dx in steps_within(REACH**2, max(classes.shape)):
+        here, there = neighbours_at(classes, dy, dx)
+        counts += np.bincount((here * n + there).ravel(), minlength=n * n)
+    table = counts.reshape(n, n)
+    return table + table.T
+
+
+def _shared(counts: FloatArray, centres: NDArray[np.floating[Any]]) -> FloatArray:
+    """Let each class share its counts with similar ones, so that few pixels tell enough.
+
+    Where there are fewer than `N_CLASSES`, each is one colour that need not share.
+    """
+    if len(centres) < N_CLASSES:
+        return counts
+    distance2 = ((centres[:, None] - centres[None]) ** 2).sum(axis=2)
+    to_next = distance2 + np.where(np.eye(len(centres), dtype=bool), np.inf, 0.0)
+    typical2 = np.median(to_next.min(axis=1))
+    kernel = np.exp(-distance2 / (2 * KERNEL_WIDTH**2 * typical2))
+    kernel /= kernel.sum(axis=0)
+    return np.asarray(kernel @ counts @ kernel.T)

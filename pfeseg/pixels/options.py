@@ -1,0 +1,57 @@
+"""What the pixel graph and the start can be asked for; needs no arrays."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Literal, get_args
+
+from pfeseg.errors import InvalidInputError, argument
+
+Features = Literal["rgb", "lab", "pmi"]
+FEATURES: tuple[Features, ...] = get_args(Features)
+
+Assignment = Literal["hard", "soft"]
+ASSIGNMENTS: tuple[Assignment, ...] = get_args(Assignment)
+
+MAX_SIGMA = 1e6
+"""Beyond it every weight is 1 anyway."""
+
+
+def check_graph_options(neighbours: float, features: str, sigma: str | float) -> None:
+    """Refuse what `build_pixel_graph` cannot take."""
+    if not (_is_number(neighbours) and neighbours >= 1):
+        raise InvalidInputError(
+            f"{argument('neighbours')} must be 4, 8 or a radius of at least 1 pixel, "
+            f"got {neighbours!r}"
+        )
+    if features not in FEATURES:
+        raise InvalidInputError(
+            f"{argument('features')} must be one of {', '.join(FEATURES)}; got {features!r}"
+        )
+    if isinstance(sigma, str):
+        parse_rms(sigma)
+    elif not (_is_number(sigma) and 0 < float(sigma) < MAX_SIGMA):
+        raise InvalidInputError(
+            f'{argument("sigma")} must be "rms", a multiple such as "0.8rms" or a positive number '
+            f"below {MAX_SIGMA:g}, got {sigma!r}"
+        )
+
+
+def parse_rms(sigma: str) -> float:
+    """Read a sigma such as "rms" or "0.8rms" as a multiple of the root mean square."""
+    number = sigma.removesuffix("rms")
+    try:
+        multiple = float(number) if number else 1.0
+    except ValueError:
+        multiple = math.nan
+    if sigma == number or not 0 < multiple < MAX_SIGMA:
+        raise InvalidInputError(
+            f'{argument("sigma")} must be "rms", a multiple such as "0.8rms" or a number, '
+            f"got {sigma!r}"
+        )
+    return multiple
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, numbers.Real) and math.isfinite(value)

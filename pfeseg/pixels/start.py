@@ -1,0 +1,100 @@
+"""Initial embedding: a Gaussian mixture of the pixels' colours, with or without texture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pfeseg.clustering.mixture import Mixture, fit_mixture
+from pfeseg.errors import InvalidInputError, argument
+from pfeseg.pixels.options import ASSIGNMENTS, Assignment
+from pfeseg.pixels.small import SmallImage
+
+FloatArray = NDArray[np.float64]
+
+MAX_FIT_PIXELS = 20_000
+"""The mixture is fitted to a random sample of this size where an image has more pixels."""
+
+MAX_TEXTURE_FIT_PIXELS = 4_000
+"""The same for a mixture of colours and texture, which a few pixels show as well."""
+
+_CHUNK_PIXELS = 1 << 16
+
+
+def gmm_initial_embedding(
+    image: ArrayLike,
+    n_dims: int,
+    assignment: Assignment = "hard",
+    seed: int = 0,
+    texture: NDArray[np.floating[Any]] | None = None,
+) -> NDArray[np.float32]:
+    """Assign each pixel to the components of a Gaussian mixture of the colours.
+
+    Parameters
+    ----------
+    image : (h, w) or (h, w, 3) array
+        uint8, uint16 or float in [0, 1].
+    n_dims : int
+        Number d of full-covariance components. Where the image has fewer
+        colours than that, the last columns of the result are zero.
+    assignment : {"hard", "soft"}
+        One-hot of the most likely component, or the posterior probabilities.
+    seed : int
+    texture : (h, w, c) array, optional
+        Such as the local contrast, in units of CIELAB. The mixture is then one
+        of CIELAB colours and texture together, else of RGB colours.
+
+    Returns
+    -------
+    (h * w, d) float32 array
+        Y0, rows in the order of the pixels.
+    """
+    return mixture_start(SmallImage.of(image, texture), n_dims, assignment, seed)
+
+
+def mixture_start(
+    image: SmallImage, n_dims: int, assignment: Assignment, seed: int
+) -> NDArray[np.float32]:
+    """Do as `gmm_initial_embedding` with an image that was checked."""
+    from threadpoolctl import threadpool_limits
+
+    colours = _features(image)
+    if not 1 <= n_dims <= len(colours):
+        raise InvalidInputError(
+            f"{argument('n_dims')} must lie between 1 and the number of pixels, {len(colours)}; "
+            f"got {n_dims}"
+        )
+    if assignment not in ASSIGNMENTS:
+        raise InvalidInputError(
+            f"{argument('assignment')} must be one of {', '.join(ASSIGNMENTS)}; got {assignment!r}"
+        )
+    Y0 = np.zeros((len(colours), n_dims), dtype=np.float32)
+    with threadpool_limits(1):  # more threads may change the bytes
+        most = MAX_FIT_PIXELS if image.texture is None else MAX_TEXTURE_FIT_PIXELS
+        mixture = _fit(colours, n_dims, seed, most)
+        for begin in range(0, len(colours), _CHUNK_PIXELS):
+            rows = slice(begin, begin + _CHUNK_PIXELS)
+            posterior = mixture.posterior(colours[rows])
+            if assignment == "hard":
+                posterior = np.eye(posterior.shape[1])[posterior.argmax(axis=1)]
+            Y0[rows, : posterior.shape[1]] = posterior
+    return Y0
+
+
+def _features(image: SmallImage) -> FloatArray:
+    """Return what the mixture is of, one row per pixel."""
+    if image.texture is None:
+        return image.rgb.reshape(-1, 3)
+    features = image.lab_and_texture / 100
+    return np.ascontiguousarray(features.reshape(-1, features.shape[2]))
+
+
+def _fit(colours: FloatArray, n_components: int, seed: int, most: int) -> Mixture:
+    rng = np.random.default_rng(seed)
+    if len(colours) > most:
+        sample = rng.choice(len(colours), most, replace=False)
+        colours = colours[np.sort(sample)]
+    n_colours = len(np.unique(colours.view(",".join(["f8"] * colours.shape[1]))))
+    return fit_mixture(colours, min(n_components, n_colours), rng)

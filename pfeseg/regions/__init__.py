@@ -1,0 +1,1 @@
+"""Regions of an image: their hierarchy, their boundaries at full size, their clean-up."""

@@ -1,0 +1,97 @@
+"""Clean-up of a label map: connected regions, none of them too small."""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pfeseg.errors import InvalidInputError
+from pfeseg.image.colour import as_lab
+from pfeseg.labels.maps import consecutive, split_regions, touching
+
+Labels = NDArray[np.int32]
+FloatArray = NDArray[Any]
+
+
+def clean_regions(labels: ArrayLike, image: ArrayLike, smallest: float) -> Labels:
+    """Split labels into connected regions, and absorb the small ones.
+
+    While there are regions of fewer than `smallest` pixels, the smallest joins
+    the touching region that is most like it in mean colour (CIELAB).
+
+    Parameters
+    ----------
+    labels : (h, w) integer array
+    image : (h, w) or (h, w, 3) array
+    smallest : float
+        With 1 or less, nothing is absorbed.
+
+    Returns
+    -------
+    (h, w) int32 array
+        Labels 0, 1, ... in order of first appearance.
+    """
+    return clean_by_colours(labels, as_lab(image), smallest)
+
+
+def clean_by_colours(labels: ArrayLike, colours: FloatArray, smallest: float) -> Labels:
+    """Do as `clean_regions`, with the colours (h, w, c) in any space."""
+    regions = split_regions(labels)
+    if colours.shape[:2] != regions.shape:
+        raise InvalidInputError(
+            f"labels of shape {regions.shape} do not fit an image of shape {colours.shape[:2]}"
+        )
+    sizes = np.bincount(regions.ravel())
+    if sizes.min() >= smallest:
+        return regions
+    channels = colours.reshape(-1, colours.shape[2]).T
+    sums: FloatArray = np.stack([np.bincount(regions.ravel(), c) for c in channels], axis=1)
+    owner = _absorb(sizes.tolist(), sums, _neighbour_sets(regions), smallest)
+    return consecutive(owner[regions])
+
+
+def min_pixels(min_region: float, n_pixels: int) -> float:
+    """Turn the setting `min_region` into pixels: below 1 it is a share of the image."""
+    return min_region if min_region >= 1 else min_region * n_pixels
+
+
+def _neighbour_sets(regions: Labels) -> list[set[int]]:
+    """List the regions that meet each region at a side."""
+    neighbours: list[set[int]] = [set() for _ in range(int(regions.max()) + 1)]
+    for a, b in touching(regions).tolist():
+        neighbours[a].add(b)
+        neighbours[b].add(a)
+    return neighbours
+
+
+def _absorb(
+    sizes: list[int], sums: FloatArray, neighbours: list[set[int]], smallest: float
+) -> NDArray[np.intp]:
+    """Merge small regions, smallest first; returns the region that each belongs to in the end."""
+    owner = np.arange(len(sizes))
+    waiting = [(size, region) for region, size in enumerate(sizes) if size < smallest]
+    heapq.heapify(waiting)
+    while waiting:
+        size, region = heapq.heappop(waiting)
+        if owner[region] != region or sizes[region] != size or not neighbours[region]:
+            continue  # absorbed, or grown and waiting under its new size, or all of the image
+        near = np.array(sorted(neighbours[region]))
+        means = sums[near] / np.array([sizes[n] for n in near])[:, None]
+        distances = ((means - sums[region] / size) ** 2).sum(axis=1)
+        target = int(near[distances.argmin()])
+        owner[region] = target
+        sizes[target] += size
+        sums[target] += sums[region]
+        for other in neighbours[region]:
+            neighbours[other].discard(region)
+            if other != target:
+                neighbours[other].add(target)
+                neighbours[target].add(other)
+        if sizes[target] < smallest:
+            heapq.heappush(waiting, (sizes[target], target))
+    while (owner != owner[owner]).any():
+        owner = owner[owner]
+    return owner

@@ -1,0 +1,128 @@
+"""A hierarchy of regions: nested segmentations, cut at any level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pfeseg.errors import InvalidInputError
+from pfeseg.labels.maps import consecutive, touching
+
+Labels = NDArray[np.int32]
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """Nested segmentations of an image.
+
+    Attributes
+    ----------
+    base : (H, W) int32 array
+        The finest segmentation; connected regions 0 ... n - 1.
+    merges : (n - 1, 2) int32 array
+        Regions (kept, absorbed) in the order of merging.
+    levels : (n - 1,) array
+        At which they merge; in [0, 1), never falling.
+    """
+
+    base: Labels
+    merges: NDArray[np.int32]
+    levels: FloatArray
+
+    def cut(self, level: float) -> Labels:
+        """Return the segmentation, (H, W), in which all regions closer than `level` are merged."""
+        if not 0 <= level <= 1:
+            raise InvalidInputError(f"the level must lie between 0 and 1, got {level:g}")
+        return self._after(int(np.searchsorted(self.levels, level, side="right")))
+
+    def with_regions(self, n_regions: int) -> Labels:
+        """Return the segmentation into so many regions, or into all there are if they are fewer."""
+        if n_regions < 1:
+            raise InvalidInputError(f"the number of regions must be at least 1, got {n_regions}")
+        return self._after(max(0, len(self.merges) + 1 - n_regions))
+
+    def resized(self, base: Labels) -> Hierarchy:
+        """Return the hierarchy of the same contours on a base of another size.
+
+        Regions may be missing there, or touch others than before. Regions merge only where they
+        touch, at the level of the boundary between them, so that all cuts stay connected.
+        """
+        pairs = touching(base)
+        levels = self._merge_levels(pairs[:, 0], pairs[:, 1])
+        renumbered = consecutive(base)
+        number = np.zeros(len(self.merges) + 1, dtype=np.int32)
+        number[base.ravel()] = renumbered.ravel()
+        ends = number[pairs]
+        owner = list(range(int(renumbered.max()) + 1))
+
+        def find(region: int) -> int:
+            while owner[region] != region:
+                owner[region] = owner[owner[region]]
+                region = owner[region]
+            return region
+
+        merges, heights = [], []
+        for pair in np.argsort(levels, kind="stable"):
+            kept, absorbed = sorted((find(int(ends[pair, 0])), find(int(ends[pair, 1]))))
+            if kept != absorbed:
+                owner[absorbed] = kept
+                merges.append((kept, absorbed))
+                heights.append(levels[pair])
+        return Hierarchy(
+            renumbered,
+            np.array(merges, dtype=np.int32).reshape(-1, 2),
+            np.array(heights, dtype=np.float64),
+        )
+
+    def contour_map(self) -> NDArray[np.float32]:
+        """Return the level at which each boundary vanishes, as an ultrametric contour map.
+
+        Returns
+        -------
+        (2 H + 1, 2 W + 1) array
+            Pixels at odd places, between them their sides; the layout of the BSDS benchmark's
+            'ucm2'.
+        """
+        height, width = self.base.shape
+        levels = np.zeros((2 * height + 1, 2 * width + 1), dtype=np.float32)
+        right, down = self.base[:, :-1] != self.base[:, 1:], self.base[:-1] != self.base[1:]
+        levels[1:-1:2, 2:-1:2][right] = self._merge_levels(
+            self.base[:, :-1][right], self.base[:, 1:][right]
+        )
+        levels[2:-1:2, 1:-1:2][down] = self._merge_levels(self.base[:-1][down], self.base[1:][down])
+        # A corner is as strong as the strongest side that ends in it, or regions would leak.
+        sides = np.pad(levels, 1)
+        corners = np.max(
+            [sides[1:-1, :-2], sides[1:-1, 2:], sides[:-2, 1:-1], sides[2:, 1:-1]], axis=0
+        )
+        levels[::2, ::2] = corners[::2, ::2]
+        return levels
+
+    def _after(self, n_merges: int) -> Labels:
+        owner = np.arange(len(self.merges) + 1)
+        for kept, absorbed in self.merges[:n_merges][::-1]:
+            owner[absorbed] = owner[kept]
+        return consecutive(owner)[self.base]
+
+    def _merge_levels(
+        self, first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]]
+    ) -> FloatArray:
+        """Return the level at which two regions of the base come together, for many pairs."""
+        n = len(self.merges) + 1
+        keys, inverse = np.unique(first.astype(np.int64) * n + second, return_inverse=True)
+        a, b = np.divmod(keys, n)
+        # Merging order of each region: its parent, and when it is absorbed.
+        parent, when = np.arange(n), np.full(n, len(self.merges))
+        parent[self.merges[:, 1]] = self.merges[:, 0]
+        when[self.merges[:, 1]] = np.arange(len(self.merges))
+        last = np.zeros(len(keys), dtype=np.intp)
+        while (apart := a != b).any():
+            first_to_go = apart & (when[a] < when[b])
+            second_to_go = apart & ~first_to_go
+            last = np.where(first_to_go, when[a], np.where(second_to_go, when[b], last))
+            a, b = np.where(first_to_go, parent[a], a), np.where(second_to_go, parent[b], b)
+        return np.asarray(self.levels[last])[inverse]

@@ -1,0 +1,101 @@
+"""What a batch is to do: which images, where their results go, and what is there already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pfeseg.files.inputs import STANDARD_INPUT, Input
+from pfeseg.files.names import check_plan, check_template, result_paths
+from pfeseg.files.writing import refuse_existing
+from pfeseg.segmentation.settings import Settings
+
+
+@dataclass(frozen=True)
+class Task:
+    """One image to segment.
+
+    Attributes
+    ----------
+    source : Path
+    results : dict
+        Path of each kind of result, the report last; see `pfeseg.files.kinds`.
+    settings : Settings
+    content : bytes or None
+        The image, where it does not come from the file `source`.
+    page : int
+    allow_huge : bool
+    """
+
+    source: Path
+    results: dict[str, Path]
+    settings: Settings
+    content: bytes | None = None
+    page: int = 0
+    allow_huge: bool = False
+
+    def without_existing(self) -> Task:
+        """Return the task of the results that are not there: none is ever replaced by it."""
+        missing = {kind: path for kind, path in self.results.items() if not path.exists()}
+        return replace(self, results=missing)
+
+
+def plan_results(
+    inputs: Sequence[Input],
+    output: Path | None,
+    kinds: Sequence[str],
+    *,
+    template: str = "{stem}",
+    labels_format: str = "png",
+) -> dict[Path, dict[str, Path]]:
+    """Decide where every result goes; what cannot work is refused before any work.
+
+    Results go below `output`, in the subfolders of their inputs, or beside the inputs.
+    """
+    check_template(template)
+    plan = {
+        item.path: result_paths(
+            item.path,
+            output / item.subfolder if output else item.path.parent,
+            kinds,
+            template=template,
+            labels_format=labels_format,
+        )
+        for item in inputs
+        if not item.problem
+    }
+    check_plan(plan)
+    return plan
+
+
+def make_tasks(
+    inputs: Sequence[Input],
+    plan: Mapping[Path, dict[str, Path]],
+    settings: Settings,
+    *,
+    content: bytes | None = None,
+    page: int = 0,
+    allow_huge: bool = False,
+) -> list[Task]:
+    """Make a task of each input that has no problem; `content` is that of standard input."""
+    return [
+        Task(
+            item.path,
+            plan[item.path],
+            settings,
+            content=content if item.path == STANDARD_INPUT else None,
+            page=page,
+            allow_huge=allow_huge,
+        )
+        for item in inputs
+        if not item.problem
+    ]
+
+
+def refuse_done(tasks: Sequence[Task]) -> None:
+    """Refuse tasks of which a result exists."""
+    refuse_existing(
+        (path for task in tasks for path in task.results.values()),
+        also=", or --skip-existing to leave out what is done",
+    )

@@ -1,0 +1,200 @@
+"""The stages of a segmentation one by one: each reads files, makes one step and writes a file.
+
+Chained, they give the labels of `pfeseg.segment` to the byte. Every file carries the settings of
+all stages before it, and the sizes of the image.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pfeseg.clustering.embedding import cluster_embedding
+from pfeseg.errors import InvalidInputError, argument
+from pfeseg.files.labels import write_labels
+from pfeseg.files.stages import read_stage, write_stage
+from pfeseg.image.arrays import as_rgb
+from pfeseg.image.detail import look_closely, measure_contrast
+from pfeseg.image.resize import enlarge_labels
+from pfeseg.pixels.small import SmallImage
+from pfeseg.regions.hierarchy import Hierarchy
+from pfeseg.regions.refine import to_full_size
+from pfeseg.segmentation import steps
+from pfeseg.segmentation.cuts import DEFAULT_LEVEL, Clusters, Level
+from pfeseg.segmentation.settings import Settings
+from pfeseg.solver.embed import Embedding, OnIteration, embed
+from pfeseg.solver.graph import Graph
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def downsample_stage(image: NDArray[Any], output: Path, settings: Settings) -> NDArray[Any]:
+    """Shrink an image and measure its local contrast; returns the small image."""
+    rgb = as_rgb(image)
+    small = steps.shrink_image(rgb, settings)
+    contrast = measure_contrast(look_closely(rgb, small.shape), small.shape)
+    used = _chosen(settings, "downsample", "max_size")
+    sizes = {"size": np.array(small.shape[:2]), "full_size": np.array(rgb.shape[:2])}
+    write_stage(output, "image", used, {"image": small, "texture": contrast, **sizes})
+    return small
+
+
+def graph_stage(image_file: Path, output: Path, settings: Settings) -> Graph:
+    """Build the pixel graph of a downsampled image."""
+    header, arrays = read_stage(image_file, "image")
+    graph = steps.build_graph(_small_image(arrays, settings), settings)
+    by_classes = settings.features == "pmi"
+    names = ("neighbours", "features", *(("texture", "seed") if by_classes else ("sigma",)))
+    used = header["settings"] | _chosen(settings, *names)
+    content = {"n_nodes": np.array(graph.n_nodes), "edges": graph.edges, "weights": graph.weights}
+    write_stage(output, "graph", used, content | _sizes(arrays))
+    return graph
+
+
+def init_stage(image_file: Path, output: Path, settings: Settings) -> NDArray[np.float32]:
+    """Make the initial embedding of a downsampled image."""
+    header, arrays = read_stage(image_file, "image")
+    if settings.n_dims == "auto":
+        raise InvalidInputError(
+            f"{argument('n_dims', 'auto')} needs all stages at once, as in 'segment' and 'sweep'; "
+            "give a number"
+        )
+    Y0 = steps.make_start(_small_image(arrays, settings), settings.n_dims, settings)
+    used = header["settings"] | _chosen(settings, "n_dims", "texture", "assignment", "seed")
+    write_stage(output, "init", used, {"Y0": Y0} | _sizes(arrays))
+    return Y0
+
+
+def embed_stage(
+    graph_file: Path,
+    init_file: Path,
+    output: Path,
+    settings: Settings,
+    on_iteration: OnIteration | None = None,
+    threads: int | None = None,
+) -> Embedding:
+    """Solve for the embedding of a graph from its start."""
+    header, arrays = read_stage(graph_file, "graph")
+    start_header, start = read_stage(init_file, "init")
+    if (arrays["size"] != start["size"]).any():
+        raise InvalidInputError(
+            f"{graph_file} and {init_file} belong to images of different sizes, "
+            f"{_times(arrays['size'])} and {_times(start['size'])}"
+        )
+    for name, value in header["settings"].items():
+        if start_header["settings"].get(name, value) != value:
+            raise InvalidInputError(
+                f"{graph_file} was made with {argument(name, value)}, {init_file} with "
+                f"{argument(name, start_header['settings'][name])}; make both with the same"
+            )
+    graph = Graph.from_edges(int(arrays["n_nodes"]), arrays["edges"], arrays["weights"])
+    result = embed(graph, start["Y0"], settings.solver, on_iteration, threads=threads)
+    used = header["settings"] | start_header["settings"] | {"solver": asdict(settings.solver)}
+    content = {
+        "Y": result.Y,
+        "degrees": graph.degrees,
+        "channel_energies": result.channel_energies,
+        "stop_reason": np.array(result.stop_reason),
+        "objective": np.array([record.objective for record in result.history]),
+        "seconds": np.array([record.seconds for record in result.history]),
+    }
+    write_stage(output, "embedding", used, content | _sizes(arrays))
+    return result
+
+
+def cluster_stage(
+    embedding_file: Path, output: Path, settings: Settings, image: NDArray[Any] | None = None
+) -> NDArray[np.int32]:
+    """Cluster an embedding and write the label map at full size, refined by the image if given."""
+    _, arrays = read_stage(embedding_file, "embedding")
+    Y = arrays["Y"]
+    cut = settings.cut if isinstance(settings.cut, Clusters) else Clusters("dims")
+    small = cluster_embedding(Y, cut.count(Y.shape[1]), settings.seed).reshape(arrays["size"])
+    if image is None:
+        labels = enlarge_labels(small, _pair(arrays["full_size"]))
+    else:
+        rgb = as_rgb(_checked(image, arrays, embedding_file))
+        labels = to_full_size(small, rgb, settings.refine)
+    write_labels(output, labels)
+    return labels
+
+
+def merge_stage(
+    embedding_file: Path, image: NDArray[Any], output: Path, settings: Settings
+) -> tuple[NDArray[np.int32], Hierarchy]:
+    """Build the hierarchy of regions, cut it and write the label map; returns both."""
+    _, arrays = read_stage(embedding_file, "embedding")
+    tree = steps.build_hierarchy(
+        _checked(image, arrays, embedding_file),
+        arrays["Y"],
+        arrays["degrees"],
+        _pair(arrays["size"]),
+        seed=settings.seed,
+        refine=settings.refine,
+    )
+    cut = settings.resolved_cut
+    labels = steps.cut_hierarchy(tree, Level(DEFAULT_LEVEL) if isinstance(cut, Clusters) else cut)
+    write_labels(output, labels)
+    return labels, tree
+
+
+def with_stored_seed(settings: Settings, embedding_file: Path) -> Settings:
+    """Take the seed of the stages before, as in one run of all stages."""
+    stored = read_stage(embedding_file, "embedding")[0]["settings"]
+    return settings.changed(seed=stored.get("seed", settings.seed))
+
+
+def describe_stage(path: Path) -> dict[str, Any]:
+    """Tell what a stage file holds."""
+    header, arrays = read_stage(path)
+    held = {
+        name: str(array) if array.ndim == 0 else f"{_times(array.shape)} {array.dtype}"
+        for name, array in arrays.items()
+        if name not in ("size", "full_size")
+    }
+    return {
+        "kind": header["kind"],
+        "format_version": header["format_version"],
+        "pfeseg_version": header["pfeseg_version"],
+        "image_size": _times(arrays["full_size"][::-1]),
+        "solved_size": _times(arrays["size"][::-1]),
+        **held,
+        "settings": header["settings"],
+    }
+
+
+def _small_image(arrays: Arrays, settings: Settings) -> SmallImage:
+    texture = steps.weighted_texture(lambda: arrays["texture"], settings)
+    return SmallImage.of(arrays["image"], texture)
+
+
+def _checked(image: NDArray[Any], arrays: Arrays, embedding_file: Path) -> NDArray[Any]:
+    """Return the image if it is of the size that the embedding belongs to."""
+    if image.shape[:2] != _pair(arrays["full_size"]):
+        raise InvalidInputError(
+            f"{embedding_file} belongs to an image of {_times(arrays['full_size'][::-1])} pixels, "
+            f"but this one has {image.shape[1]} x {image.shape[0]}"
+        )
+    return image
+
+
+def _pair(sides: NDArray[Any]) -> tuple[int, int]:
+    height, width = (int(side) for side in sides)
+    return height, width
+
+
+def _chosen(settings: Settings, *names: str) -> dict[str, Any]:
+    values = settings.to_dict()
+    return {name: values[name] for name in names}
+
+
+def _sizes(arrays: Arrays) -> Arrays:
+    return {"size": arrays["size"], "full_size": arrays["full_size"]}
+
+
+def _times(sides: Any) -> str:
+    return " x ".join(str(int(side)) for side in sides)

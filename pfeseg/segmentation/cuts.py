@@ -1,0 +1,96 @@
+"""How labels are cut: into clusters of the embedding, or from the hierarchy of regions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pfeseg.checks import to_positive, to_whole
+from pfeseg.errors import InvalidInputError, argument
+
+DEFAULT_LEVEL = 0.5
+
+
+@dataclass(frozen=True)
+class Automatic:
+    """The level `DEFAULT_LEVEL`; for a method without a hierarchy, as many clusters as dimensions.
+
+    Which level that is was settled on the training images of BSDS500, see
+    `pfeseg.regions.merging.HALF_COST`.
+    """
+
+
+AUTOMATIC = Automatic()
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Clusters, each of which may lie in several places.
+
+    Attributes
+    ----------
+    n_clusters : int, "auto" or "dims"
+        Their number k; "auto" chooses it as `sweep` recommends, "dims" takes the dimension d.
+    """
+
+    n_clusters: int | Literal["auto", "dims"]
+
+    def __post_init__(self) -> None:
+        if self.n_clusters not in ("auto", "dims"):
+            to_whole(self, "n_clusters", 1, 10**9)
+
+    def count(self, n_dims: int) -> int:
+        """Return k for an embedding of d dimensions."""
+        if self.n_clusters == "auto":
+            raise InvalidInputError(
+                f"{argument('n_clusters', 'auto')} needs all stages at once, as in 'segment' and "
+                "'sweep'; give a number"
+            )
+        return n_dims if self.n_clusters == "dims" else self.n_clusters
+
+
+@dataclass(frozen=True)
+class Regions:
+    """The hierarchy where it has so many regions, or all it has if they are fewer."""
+
+    n_regions: int
+
+    def __post_init__(self) -> None:
+        to_whole(self, "n_regions", 1, 10**9)
+
+
+@dataclass(frozen=True)
+class Level:
+    """The hierarchy at a level: 0 keeps its finest regions, 1 merges all."""
+
+    level: float
+
+    def __post_init__(self) -> None:
+        to_positive(self, "level", or_zero=True)
+        if self.level > 1:
+            raise InvalidInputError(
+                f"{argument('level')} must lie between 0 and 1, got {self.level:g}"
+            )
+
+
+Cut = Automatic | Clusters | Regions | Level
+
+
+def make_cut(
+    n_clusters: int | str | None = None,
+    n_regions: int | None = None,
+    level: float | None = None,
+) -> Cut:
+    """Make the cut that is asked for by at most one number; without any it is automatic."""
+    given: dict[str, Any] = {"n_clusters": n_clusters, "n_regions": n_regions, "level": level}
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) > 1:
+        raise InvalidInputError(
+            f"labels are cut in one way only, but {' and '.join(map(argument, names))} are given"
+        )
+    if not names:
+        return AUTOMATIC
+    kinds: dict[str, Callable[[Any], Cut]]
+    kinds = {"n_clusters": Clusters, "n_regions": Regions, "level": Level}
+    return kinds[names[0]](given[names[0]])

@@ -1,0 +1,191 @@
+"""An image made ready to be cut by any method, dimension and number of clusters.
+
+Whatever does not depend on these is computed once and kept: the small image, the graph, the
+factorised systems of the solver, the eigenvectors.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pfeseg.errors import InvalidInputError, argument
+from pfeseg.image.arrays import as_rgb
+from pfeseg.image.colour import to_lab
+from pfeseg.image.detail import Detail, look_closely, measure_contrast
+from pfeseg.pixels.small import SmallImage
+from pfeseg.regions.hierarchy import Hierarchy
+from pfeseg.regions.refine import to_full_size
+from pfeseg.segmentation import steps
+from pfeseg.segmentation.methods import METHODS, Coordinates, MethodName
+from pfeseg.segmentation.settings import Settings
+from pfeseg.solver.embed import Embedding, OnIteration, Solver
+from pfeseg.solver.graph import Graph
+from pfeseg.solver.spectral import BLOCK_VECTORS, Eigenmaps, laplacian_eigenmaps
+
+FloatArray = NDArray[np.float64]
+Labels = NDArray[np.int32]
+
+
+class Clock:
+    """Seconds that stages took, by their names."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        """Time a block, in place of an earlier run of the same stage."""
+        started = time.perf_counter()
+        yield
+        self.seconds[stage] = time.perf_counter() - started
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """Coordinates, and the seconds of the stages that led to them."""
+
+    coordinates: Coordinates
+    timings: dict[str, float]
+
+
+class PreparedImage:
+    """One image and all settings but the method, the dimension and the cut.
+
+    Parameters
+    ----------
+    image : (H, W) or (H, W, 3) array
+        uint8, uint16 or float in [0, 1].
+    settings : Settings
+    once : bool
+        Promises that there will be one segmentation only, which saves memory.
+    threads : int, optional
+        All processors unless given; never changes a result.
+    """
+
+    def __init__(
+        self,
+        image: ArrayLike,
+        settings: Settings,
+        *,
+        once: bool = False,
+        threads: int | None = None,
+    ) -> None:
+        self.settings, self.threads, self._once = settings, threads, once
+        self.rgb = as_rgb(image)
+        self._clock = Clock()
+        with self._clock("downsample"):
+            small = steps.shrink_image(self.rgb, settings)
+        self.small = SmallImage(small, lambda: steps.weighted_texture(self._contrast, settings))
+        self._last: tuple[tuple[MethodName, int, int | None], Placed] | None = None
+        self._eigenmaps: dict[int, tuple[Eigenmaps, float]] = {}
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The pixel graph of the small image."""
+        with self._clock("graph"):
+            return steps.build_graph(self.small, self.settings)
+
+    @cached_property
+    def solver(self) -> Solver:
+        """The solver on the graph, its systems factorised once."""
+        solver = Solver(self.graph, self.settings.solver, keep=not self._once, threads=self.threads)
+        if not self._once:
+            solver.factorise()  # now, so that no dimension's time includes it
+        return solver
+
+    @cached_property
+    def detail(self) -> Detail:
+        """The image as texture and the merging of regions see it."""
+        return look_closely(self.rgb, self.small.shape)
+
+    def start(self, n_components: int) -> NDArray[np.float32]:
+        """Make a start of so many components."""
+        with self._clock("init"):
+            return steps.make_start(self.small, n_components, self.settings)
+
+    def embed(
+        self, solver: Solver, Y0: NDArray[np.float32], on_iteration: OnIteration | None
+    ) -> Embedding:
+        """Solve for the embedding."""
+        with self._clock("embed"):
+            return solver.embed(Y0, on_iteration)
+
+    def eigenmaps(self, n_vectors: int) -> Eigenmaps:
+        """Compute at least so many eigenvectors, unless they are there."""
+        graph, block = self.graph, -(-n_vectors // BLOCK_VECTORS)
+        if block not in self._eigenmaps:
+            with self._clock("embed"):
+                found = laplacian_eigenmaps(graph, n_vectors)
+            self._eigenmaps[block] = found, self._clock.seconds["embed"]
+        found, self._clock.seconds["embed"] = self._eigenmaps[block]
+        return found
+
+    def place(
+        self, name: MethodName, n_dims: int, k: int, on_iteration: OnIteration | None = None
+    ) -> Placed:
+        """Compute the coordinates of a method; the last ones are kept for other values of k."""
+        self._check_counts(n_dims, k)
+        method = METHODS[name]
+        key = (name, n_dims, k if method.follows_k else None)
+        if self._last is not None and self._last[0] == key:
+            return self._last[1]
+        coordinates = method.place(self, n_dims, k, on_iteration)
+        timings = {stage: self._clock.seconds[stage] for stage in method.stages}
+        placed = Placed(coordinates, timings)
+        if not self._once:
+            self._last = key, placed
+        return placed
+
+    def hierarchy(self, embedding: Embedding) -> Hierarchy:
+        """Merge the regions of the image, at a size between small and full."""
+        return steps.merge_regions(
+            self.detail,
+            embedding.Y,
+            self.graph.degrees,
+            self.small.shape,
+            self.rgb.shape,
+            self.settings.seed,
+            self.threads,
+        )
+
+    def full_hierarchy(self, tree: Hierarchy) -> Hierarchy:
+        """Bring a hierarchy to the size of the image."""
+        return steps.enlarge_hierarchy(tree, self.rgb, self.settings.refine)
+
+    def full_labels(self, small_labels: Labels) -> Labels:
+        """Bring labels to the size of the image, and clean them if the settings say so."""
+        return self.clean(to_full_size(small_labels, self.rgb, self.settings.refine))
+
+    def clean(self, labels: Labels, min_region: float | None = None) -> Labels:
+        """Clean labels of full size; 0 leaves them as they are.
+
+        `min_region` is that of the settings unless given.
+        """
+        smallest = self.settings.min_region if min_region is None else min_region
+        return steps.clean_labels(labels, self._lab, smallest) if smallest else labels
+
+    @cached_property
+    def _lab(self) -> FloatArray:
+        """CIELAB at full size, which the detail may have already."""
+        has_it = self.detail.lab.shape == self.rgb.shape
+        return self.detail.lab if has_it else to_lab(self.rgb)
+
+    def _contrast(self) -> FloatArray:
+        return measure_contrast(self.detail, self.small.shape)
+
+    def _check_counts(self, n_dims: int, k: int) -> None:
+        height, width = self.small.shape
+        factor = self.settings.shrinking(self.rgb.shape)
+        for name, count in (("n_dims", n_dims), ("n_clusters", k)):
+            if count > height * width:
+                raise InvalidInputError(
+                    f"{argument(name)} is {count}, more than the {width} x {height} pixels that "
+                    f"are left after downsampling by {factor:g}; lower it or downsample less"
+                )

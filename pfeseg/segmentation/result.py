@@ -1,0 +1,97 @@
+"""What a segmentation gives: labels, and the result of every stage on the way to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pfeseg.regions.hierarchy import Hierarchy
+from pfeseg.segmentation.cuts import Level
+from pfeseg.segmentation.settings import Settings
+from pfeseg.solver.embed import Embedding
+from pfeseg.solver.graph import Graph
+
+
+@dataclass(frozen=True, eq=False)
+class Segmentation:
+    """Result of `segment`, with the result of every stage.
+
+    Attributes
+    ----------
+    labels : (H, W) int32 array
+        At the size of the image; 0, 1, ... none left out.
+    small_image : (h, w, 3) float array
+        The downsampled image, of h w = n pixels.
+    graph : Graph or None
+        None for the methods that look at colours only.
+    coordinates : (n, c) array
+        What was clustered: the embedding, eigenvectors, colours, or the start
+        Y0 itself (method "gmm").
+    Y0 : (n, d) array or None
+        Initial embedding, of the methods "pfe" and "gmm".
+    embedding : Embedding or None
+        Of the method "pfe".
+    small_labels : (h', w') int32 array
+        Before they were brought to full size; of the size of the small image, or
+        of the hierarchy, which is finer.
+    hierarchy : Hierarchy or None
+        At the size of the image, if the labels were cut from it or it was asked for.
+    n_dims : int
+        d, which may have been chosen automatically.
+    n_clusters : int or None
+        k, likewise; None where the labels were cut from the hierarchy.
+    timings : dict
+        Seconds by stage.
+    settings : Settings
+    """
+
+    labels: NDArray[np.int32]
+    small_image: NDArray[np.float64]
+    graph: Graph | None
+    coordinates: NDArray[np.floating[Any]]
+    Y0: NDArray[np.float32] | None
+    embedding: Embedding | None
+    small_labels: NDArray[np.int32]
+    hierarchy: Hierarchy | None
+    n_dims: int
+    n_clusters: int | None
+    timings: dict[str, float]
+    settings: Settings
+
+    @property
+    def level(self) -> float | None:
+        """Level of the hierarchy at which the labels were cut, if they were cut at a level."""
+        cut = self.settings.resolved_cut
+        return cut.level if isinstance(cut, Level) else None
+
+    @property
+    def n_regions(self) -> int:
+        """Number of different labels."""
+        return int(self.labels.max()) + 1
+
+    def report(self) -> dict[str, Any]:
+        """Return what a sidecar file holds: settings, timings and how the solver ended."""
+        solver: dict[str, Any] = {}
+        if self.embedding is not None:
+            last = self.embedding.history[-1]
+            solver = {
+                "stop_reason": self.embedding.stop_reason,
+                "objective": last.objective,
+                "orthogonality_error": last.orthogonality_error,
+                "pcg_iterations": sum(r.pcg_iterations for r in self.embedding.history),
+                "pcg_capped": sum(r.pcg_capped for r in self.embedding.history),
+            }
+        return {
+            "settings": self.settings.to_dict(),
+            "image_size": [int(side) for side in self.labels.shape[::-1]],
+            "solved_size": [int(side) for side in self.small_image.shape[1::-1]],
+            "dims": self.n_dims,
+            "segments": self.n_clusters,
+            "level": self.level,
+            "regions": self.n_regions,
+            **solver,
+            "timings": {stage: round(seconds, 4) for stage, seconds in self.timings.items()},
+        }

@@ -1,0 +1,62 @@
+"""From an image to its segmentation."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pfeseg.errors import InvalidInputError, argument
+from pfeseg.segmentation.cuts import Clusters
+from pfeseg.segmentation.methods import METHODS
+from pfeseg.segmentation.prepared import PreparedImage
+from pfeseg.segmentation.result import Segmentation
+from pfeseg.segmentation.settings import Settings
+from pfeseg.segmentation.sweep import auto_pairs, sweep
+from pfeseg.segmentation.walk import segment_prepared
+from pfeseg.solver.embed import OnIteration
+
+
+def segment(
+    image: ArrayLike,
+    settings: Settings | None = None,
+    on_iteration: OnIteration | None = None,
+    *,
+    hierarchy: bool = False,
+    threads: int | None = None,
+) -> Segmentation:
+    """Cut an image into regions.
+
+    Parameters
+    ----------
+    image : (H, W) or (H, W, 3) array
+        uint8, uint16 or float in [0, 1].
+    settings : Settings, optional
+    on_iteration : callable, optional
+        Called with each `IterationRecord` of the solver.
+    hierarchy : bool
+        Return the hierarchy of regions even if the labels are not cut from it.
+    threads : int, optional
+        All processors unless given; never changes the result.
+    """
+    settings = settings or Settings()
+    if hierarchy and not METHODS[settings.method].has_hierarchy:
+        raise InvalidInputError(
+            f"a hierarchy needs {argument('method', 'pfe')}, not {settings.method}"
+        )
+    n_dims, cut, choosing = settings.n_dims, settings.cut, {}
+    if settings.is_open:
+        started = time.perf_counter()
+        pairs = auto_pairs(settings, np.shape(image))
+        swept = sweep(image, pairs, settings=settings, on_iteration=on_iteration, threads=threads)
+        prepared, n_dims = swept.prepared, swept.best.n_dims
+        if cut == Clusters("auto"):
+            cut = Clusters(swept.best.n_clusters)
+        choosing["choose"] = time.perf_counter() - started
+    else:
+        prepared = PreparedImage(image, settings, once=True, threads=threads)
+    assert n_dims != "auto"
+    result = segment_prepared(prepared, n_dims, cut, None, on_iteration, hierarchy=hierarchy)
+    return replace(result, settings=settings, timings=choosing | result.timings)

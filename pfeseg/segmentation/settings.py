@@ -1,0 +1,229 @@
+"""All settings of a segmentation, as one value; can be read without importing NumPy."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import numbers
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pfeseg.checks import one_of, to_positive, to_whole, true_or_false
+from pfeseg.errors import InvalidInputError, argument
+from pfeseg.pixels.options import ASSIGNMENTS, Assignment, Features, check_graph_options
+from pfeseg.segmentation.cuts import (
+    AUTOMATIC,
+    DEFAULT_LEVEL,
+    Automatic,
+    Clusters,
+    Cut,
+    Level,
+    Regions,
+    make_cut,
+)
+from pfeseg.segmentation.methods import METHODS, MethodName
+from pfeseg.solver.settings import SolverSettings
+
+_SOLVER = SolverSettings(r_relaxed=15.0, soc_iterations=1, relaxed_iterations=15)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of `segment`; the defaults are the preset "default".
+
+    Attributes
+    ----------
+    method : str
+        A name in `pfeseg.segmentation.methods.METHODS`.
+    n_dims : int or "auto"
+        Dimension d of the embedding; "auto" chooses it as `sweep` recommends.
+    cut : Cut
+        How labels are cut: `Clusters`, better done from the preset "clusters", whose embedding
+        is made for it; `Regions` or `Level` of the hierarchy; or `Automatic`.
+    min_region : float
+        0 keeps the labels as they are. Else they are split into connected
+        regions, and those of fewer pixels than this, or of less than this
+        share of the image where it is below 1, are absorbed.
+    refine : bool
+        Draw the boundaries along the edges of the image at full size.
+    downsample : float
+        Factor by which each side is shrunk before the solve.
+    max_size : int or None
+        Shrink further where the longer side would still exceed this.
+    neighbours, features, sigma
+        Of the pixel graph, see `build_pixel_graph`.
+    texture : float
+        Weight of the local contrast beside CIELAB colours in the initial
+        embedding and in the mutual information of the graph; with 0, the
+        former starts from RGB colours alone.
+    assignment : {"hard", "soft"}
+        Of the initial embedding, see `gmm_initial_embedding`.
+    seed : int
+        For the classes of colour, the mixture and k-means.
+    solver : SolverSettings
+    """
+
+    method: MethodName = "pfe"
+    n_dims: int | Literal["auto"] = 12
+    cut: Cut = AUTOMATIC
+    min_region: float = 0.0
+    refine: bool = True
+    downsample: float = 1
+    max_size: int | None = 120
+    neighbours: float = 2.0
+    features: Features = "pmi"
+    sigma: str | float = "0.8rms"
+    texture: float = 2.5
+    assignment: Assignment = "hard"
+    seed: int = 0
+    solver: SolverSettings = _SOLVER
+
+    def __post_init__(self) -> None:
+        one_of(self, "method", METHODS)
+        if self.n_dims != "auto":
+            to_whole(self, "n_dims", 1, 10**6)
+        self._check_cut()
+        true_or_false(self, "refine")
+        to_positive(self, "texture", or_zero=True)
+        to_positive(self, "min_region", or_zero=True)
+        to_positive(self, "downsample")
+        if self.downsample < 1:
+            raise InvalidInputError(
+                f"{argument('downsample')} must be at least 1, got {self.downsample:g}"
+            )
+        if self.max_size is not None:
+            to_whole(self, "max_size", 1, 10**9)
+        check_graph_options(self.neighbours, self.features, self.sigma)
+        # Plain numbers, for JSON; neighbours may be whole or not, which are different things.
+        if not isinstance(self.sigma, str):
+            to_positive(self, "sigma")
+        kind = int if isinstance(self.neighbours, numbers.Integral) else float
+        object.__setattr__(self, "neighbours", kind(self.neighbours))
+        one_of(self, "assignment", ASSIGNMENTS)
+        to_whole(self, "seed", 0, 2**32 - 1)
+        if not isinstance(self.solver, SolverSettings):
+            raise InvalidInputError(f"solver must be SolverSettings, got {self.solver!r}")
+
+    def _check_cut(self) -> None:
+        if not isinstance(self.cut, Cut):
+            raise InvalidInputError(
+                f"cut must be Clusters, Regions, Level or Automatic, got {self.cut!r}"
+            )
+        if isinstance(self.cut, Regions | Level) and not METHODS[self.method].has_hierarchy:
+            (name,) = dataclasses.asdict(self.cut)
+            raise InvalidInputError(
+                f"{argument(name)} needs a hierarchy of regions, which "
+                f"{argument('method', self.method)} has not; give {argument('n_clusters')}"
+            )
+
+    @property
+    def resolved_cut(self) -> Clusters | Regions | Level:
+        """The cut, with what `Automatic` means for this method."""
+        if not isinstance(self.cut, Automatic):
+            return self.cut
+        has_hierarchy = METHODS[self.method].has_hierarchy
+        return Level(DEFAULT_LEVEL) if has_hierarchy else Clusters("dims")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether d or k is yet to be chosen."""
+        return self.n_dims == "auto" or self.cut == Clusters("auto")
+
+    @classmethod
+    def preset(cls, name: str, **changes: Any) -> Settings:
+        """Return a named preset, with some settings changed."""
+        if name not in PRESETS:
+            raise InvalidInputError(
+                f"there is no preset {name!r}; the presets are: {', '.join(PRESETS)}"
+            )
+        return PRESETS[name].changed(**changes)
+
+    def changed(self, **changes: Any) -> Settings:
+        """Return these settings with some changed, those of the solver among them."""
+        solver = changes.pop("solver", self.solver)
+        names = {f.name for f in dataclasses.fields(SolverSettings)} & set(changes)
+        solver = dataclasses.replace(solver, **{name: changes.pop(name) for name in names})
+        return dataclasses.replace(self, **{"solver": solver, **changes})
+
+    def shrinking(self, shape: tuple[int, ...]) -> float:
+        """Return the factor by which an image of shape (h, w, ...) is shrunk."""
+        if self.max_size is None:
+            return self.downsample
+        return max(self.downsample, max(shape[:2]) / self.max_size)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as plain values."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Settings:
+        """Make settings of what `to_dict` returned; settings left out keep their defaults."""
+        if not isinstance(values, dict) or not isinstance(values.get("solver", {}), dict):
+            raise InvalidInputError("settings must be an object of names and values")
+        values = _of_this_version(values)
+        solver = _known(SolverSettings, values.get("solver", {}))
+        try:
+            cut = make_cut(**values.get("cut", {}))
+        except TypeError as error:
+            raise InvalidInputError(f"cut must name what it cuts by ({error})") from error
+        return cls(
+            **{
+                **_known(cls, values),
+                "cut": cut,
+                "solver": dataclasses.replace(_SOLVER, **solver),
+            }
+        )
+
+    def to_json(self) -> str:
+        """Return the settings as JSON text."""
+        return json.dumps(self.to_dict())
+
+    @classmethod
+    def from_json(cls, text: str) -> Settings:
+        """Make settings of what `to_json` returned."""
+        return cls.from_dict(json.loads(text))
+
+
+def _known(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:
+    unknown = set(values) - {f.name for f in dataclasses.fields(kind)}
+    if unknown:
+        raise InvalidInputError(f"unknown settings: {', '.join(sorted(unknown))}")
+    return values
+
+
+def _of_this_version(values: dict[str, Any]) -> dict[str, Any]:
+    """Translate settings of version 0.1: three numbers for the cut, threads with the solver's."""
+    old = {"n_segments": "n_clusters", "n_regions": "n_regions", "level": "level"}
+    if "cut" not in values and old.keys() & values.keys():
+        cut = {new: values[name] for name, new in old.items() if values.get(name) is not None}
+        values = {name: value for name, value in values.items() if name not in old} | {"cut": cut}
+    if "threads" in values.get("solver", {}):
+        solver = {name: v for name, v in values["solver"].items() if name != "threads"}
+        values = values | {"solver": solver}
+    return values
+
+
+PRESETS: dict[str, Settings] = {
+    "default": Settings(),
+    "clusters": Settings(
+        n_dims=8,
+        cut=Clusters("dims"),
+        neighbours=4,
+        features="lab",
+        solver=SolverSettings(r_relaxed=1.5, soc_iterations=1, relaxed_iterations=30),
+    ),
+    "paper": Settings(
+        n_dims=15,
+        cut=Clusters("dims"),
+        refine=False,
+        downsample=4,
+        max_size=None,
+        neighbours=4,
+        features="rgb",
+        sigma="rms",
+        texture=0.0,
+        solver=SolverSettings(),
+    ),
+}
+"""What to start from: for the hierarchy of regions; for k-means, which needs a flatter embedding
+than merging does; and as in the paper."""

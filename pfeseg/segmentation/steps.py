@@ -1,0 +1,136 @@
+"""The method, step by step.
+
+Each step is a pure function of what came before and of the settings:
+
+    1  shrink_image     image                       ->  small image
+    2  build_graph      small image                 ->  graph
+    3  make_start       small image                 ->  Y0
+    4  embed            graph, Y0                   ->  Y        (`pfeseg.solver.embed`)
+    5  merge_regions    detail of the image, Y      ->  hierarchy, which `cut_hierarchy` cuts
+       or the labels of a method, such as k-means on the rows of Y (`pfeseg.segmentation.methods`)
+    6  to_full_size     labels, image               ->  labels   (`pfeseg.regions.refine`)
+    7  clean_labels     labels, image               ->  labels, connected and not too small
+
+`PreparedImage` keeps their results, and the stage commands put files between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pfeseg.errors import InvalidInputError
+from pfeseg.image.arrays import as_rgb
+from pfeseg.image.detail import Detail, look_closely
+from pfeseg.image.resize import shrink
+from pfeseg.kernels import available_threads
+from pfeseg.pixels.graph import pixel_graph
+from pfeseg.pixels.small import SmallImage
+from pfeseg.pixels.start import mixture_start
+from pfeseg.regions.appearance import describe
+from pfeseg.regions.clean import clean_by_colours, min_pixels
+from pfeseg.regions.hierarchy import Hierarchy
+from pfeseg.regions.merging import merge_image, unit_rows
+from pfeseg.regions.refine import to_full_size
+from pfeseg.segmentation.cuts import Level, Regions
+from pfeseg.segmentation.settings import Settings
+from pfeseg.solver.graph import Graph
+
+FloatArray = NDArray[np.float64]
+Labels = NDArray[np.int32]
+
+
+def shrink_image(rgb: FloatArray, settings: Settings) -> FloatArray:
+    """Step 1: shrink an image, (H, W, 3), to the size at which it is embedded, (h, w, 3)."""
+    return shrink(rgb, settings.shrinking(rgb.shape))
+
+
+def weighted_texture(contrast: Callable[[], FloatArray], settings: Settings) -> FloatArray | None:
+    """Return what steps 2 and 3 see beside colours, (h, w, 2), if the settings give it weight."""
+    return settings.texture * contrast() if settings.texture else None
+
+
+def build_graph(small: SmallImage, settings: Settings) -> Graph:
+    """Step 2: join the pixels of the small image."""
+    return pixel_graph(small, settings.neighbours, settings.features, settings.sigma, settings.seed)
+
+
+def make_start(small: SmallImage, n_dims: int, settings: Settings) -> NDArray[np.float32]:
+    """Step 3: assign the pixels to the d components of a mixture, Y0 of shape (n, d)."""
+    return mixture_start(small, n_dims, settings.assignment, settings.seed)
+
+
+def merge_regions(
+    detail: Detail,
+    Y: NDArray[np.floating[Any]],
+    degrees: FloatArray,
+    small_shape: tuple[int, int],
+    full_shape: tuple[int, ...],
+    seed: int,
+    threads: int | None = None,
+) -> Hierarchy:
+    """Step 5: merge regions by appearance and embedding, at a size between small and full."""
+    appearance = describe(detail, small_shape, full_shape, seed)
+    rows = unit_rows(Y, degrees).reshape(*small_shape, -1)
+    return merge_image(appearance, rows, threads or available_threads())
+
+
+def cut_hierarchy(tree: Hierarchy, cut: Regions | Level) -> Labels:
+    """Take the segmentation that a cut asks for."""
+    return tree.with_regions(cut.n_regions) if isinstance(cut, Regions) else tree.cut(cut.level)
+
+
+def enlarge_hierarchy(tree: Hierarchy, rgb: FloatArray, refine: bool) -> Hierarchy:
+    """Step 6 for all levels at once: bring a hierarchy to the size of the image, (H, W, 3)."""
+    return tree.resized(to_full_size(tree.base, rgb, refine))
+
+
+def clean_labels(labels: Labels, lab: FloatArray, min_region: float) -> Labels:
+    """Step 7: split labels into connected regions, and absorb those below `min_region`."""
+    return clean_by_colours(labels, lab, min_pixels(min_region, labels.size))
+
+
+def build_hierarchy(
+    image: ArrayLike,
+    Y: NDArray[np.floating[Any]],
+    degrees: FloatArray,
+    shape: tuple[int, int],
+    *,
+    seed: int = 0,
+    refine: bool = True,
+    threads: int | None = None,
+) -> Hierarchy:
+    """Merge the regions of an image into a hierarchy at its full size.
+
+    Parameters
+    ----------
+    image : (H, W) or (H, W, 3) array
+        uint8, uint16 or float in [0, 1].
+    Y : (h * w, d) array
+        Embedding of the small image.
+    degrees : (h * w,) array
+        Of the graph on which Y was solved, `Graph.degrees`.
+    shape : (h, w)
+        Size of the small image.
+    seed : int
+        For the classes of colour and texture.
+    refine : bool
+        Draw the boundaries along the edges of the image at full size.
+    threads : int, optional
+        All processors unless given; never changes the result.
+    """
+    height, width = shape
+    if Y.ndim != 2 or not len(Y) == len(degrees) == height * width:
+        raise InvalidInputError(
+            f"Y and the degrees must have {height} * {width} rows, one for each pixel of the "
+            f"small image, got {len(Y)} and {len(degrees)}"
+        )
+    if not (np.isfinite(Y).all() and np.isfinite(degrees).all()):
+        raise InvalidInputError("Y and the degrees must hold finite numbers only")
+    rgb = as_rgb(image)
+    detail = look_closely(rgb, shape)
+    tree = merge_regions(detail, Y, degrees, shape, rgb.shape, seed, threads)
+    return enlarge_hierarchy(tree, rgb, refine)

@@ -1,0 +1,303 @@
+"""Many dimensions and numbers of clusters of one image, and which of them to take.
+
+All share one graph and one factorisation of the solver's systems. The recommendation is by
+consensus: of all segmentations, the one that agrees most with the others, by the mean of their
+Rand indices. A cut that depends on the particular d and k is found by few of them, one that is
+in the image by many.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pfeseg.errors import InvalidInputError
+from pfeseg.image.resize import small_size
+from pfeseg.labels.metrics import rand_index
+from pfeseg.parallel import run_unordered
+from pfeseg.segmentation.cuts import Clusters
+from pfeseg.segmentation.methods import METHODS
+from pfeseg.segmentation.prepared import PreparedImage
+from pfeseg.segmentation.result import Segmentation
+from pfeseg.segmentation.settings import Settings
+from pfeseg.segmentation.walk import segment_prepared
+from pfeseg.solver.embed import OnIteration, channel_energies
+from pfeseg.solver.polar import gram_matrix
+
+AUTO_DIMS = range(5, 11)
+AUTO_CLUSTERS = range(3, 9)
+"""What "auto" chooses among; chosen on images of BSDS train."""
+
+FLAT_STEP = 0.01
+"""An edge is flat where its ends differ by less than this, in units of the root mean square row."""
+
+Pair = tuple[int, int | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One segmentation of a sweep.
+
+    Attributes
+    ----------
+    n_dims, n_clusters : int
+        d and k.
+    n_regions : int
+        Number of regions at full size, after any clean-up.
+    small_labels : (h, w) int32 array
+        As they were clustered; see `Sweep.labels` for those of full size.
+    energy, flatness, orthogonality_error : float or None
+        Mean energy of the channels, share of the edges along which the embedding is flat, and
+        ``||Y^T D Y - I||_F^2``; None for the methods that look at colours only.
+    agreement : float
+        Mean Rand index of `small_labels` with those of the other candidates; 1 if there is none.
+    timings : dict
+        Seconds by stage.
+    """
+
+    n_dims: int
+    n_clusters: int
+    n_regions: int
+    small_labels: NDArray[np.int32]
+    energy: float | None
+    flatness: float | None
+    orthogonality_error: float | None
+    agreement: float
+    timings: dict[str, float]
+
+    @property
+    def seconds(self) -> float:
+        """Time of all stages."""
+        return sum(self.timings.values())
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """Result of `sweep`: its trials, and the index of the recommended one."""
+
+    prepared: PreparedImage
+    trials: tuple[Trial, ...]
+    recommended: int
+
+    @property
+    def best(self) -> Trial:
+        """The recommended trial."""
+        return self.trials[self.recommended]
+
+    def labels(self, trial: Trial) -> NDArray[np.int32]:
+        """Make the label map of a trial at full size, (H, W): too much to keep of all of them."""
+        return self.prepared.full_labels(trial.small_labels)
+
+
+def sweep(
+    image: ArrayLike,
+    pairs: Sequence[Pair],
+    candidates: Sequence[Pair] | None = None,
+    settings: Settings | None = None,
+    *,
+    jobs: int = 1,
+    on_dimension: Callable[[int], None] | None = None,
+    on_iteration: OnIteration | None = None,
+    threads: int | None = None,
+) -> Sweep:
+    """Segment an image with several dimensions and numbers of clusters.
+
+    Parameters
+    ----------
+    image : (H, W) or (H, W, 3) array
+    pairs : sequence of (d, k)
+        A k of None stands for k = d.
+    candidates : sequence of (d, k), optional
+        Pairs to recommend one of, and to be agreed with; `pairs` unless given.
+    settings : Settings, optional
+    jobs : int
+        Processes to share the dimensions; never changes the result.
+    on_dimension : callable, optional
+        Called with each d when its segmentations are done.
+    on_iteration : callable, optional
+        Called with each `IterationRecord` of the solver, if there is one job.
+    threads : int, optional
+        Of each job: all processors unless given, 1 where there are several jobs; never changes
+        the result.
+
+    Returns
+    -------
+    Sweep
+        With a trial for each of the pairs, then for each other candidate.
+    """
+    settings = settings or Settings.preset("clusters")
+    asked = [(d, k or d) for d, k in pairs]
+    among = asked if candidates is None else [(d, k or d) for d, k in candidates]
+    if not among:
+        raise InvalidInputError("a sweep needs at least one dimension")
+    wanted = list(dict.fromkeys(asked + among))
+    prepared = PreparedImage(image, settings, threads=threads)
+    found: dict[Pair, Trial] = {}
+    for of_one_dimension in _run(prepared, wanted, jobs, on_iteration):
+        found |= {(t.n_dims, t.n_clusters): t for t in of_one_dimension}
+        if on_dimension:
+            on_dimension(of_one_dimension[0].n_dims)
+    candidate = np.array([pair in among for pair in wanted])
+    agreement = consensus([found[pair].small_labels for pair in wanted], candidate).round(9)
+    trials = tuple(
+        replace(found[pair], agreement=float(value))
+        for pair, value in zip(wanted, agreement, strict=True)
+    )
+    # Of equals the one with the fewest clusters, then dimensions, in whatever order they came.
+    best = max(
+        np.flatnonzero(candidate),
+        key=lambda i: (trials[i].agreement, -trials[i].n_clusters, -trials[i].n_dims),
+    )
+    return Sweep(prepared, trials, int(best))
+
+
+def consensus(
+    labelings: Sequence[NDArray[np.int32]], voters: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Mean Rand index of each labeling with the other voters; 1 where there is no other.
+
+    Parameters
+    ----------
+    labelings : sequence of c integer arrays
+        All of the same shape, with labels 0, 1, ..., none left out.
+    voters : (c,) bool array
+    """
+    rand = np.zeros((len(labelings), len(labelings)))
+    for a, one in enumerate(labelings):
+        for b, other in enumerate(labelings[:a]):
+            rand[a, b] = rand[b, a] = rand_index(one, other)
+    others = voters * ~np.eye(len(rand), dtype=bool)
+    total, n_others = (rand * others).sum(axis=1), others.sum(axis=1)
+    return np.asarray(np.divide(total, n_others, out=np.ones(len(rand)), where=n_others > 0))
+
+
+def sweep_pairs(
+    settings: Settings,
+    dims: Sequence[int],
+    n_clusters: Sequence[int] | None,
+    shape: tuple[int, ...],
+) -> tuple[list[Pair], list[Pair]]:
+    """List the pairs (d, k) to show, and those to choose among.
+
+    Without numbers of clusters, k = d is shown and k is chosen from `AUTO_CLUSTERS`.
+    """
+    if n_clusters:
+        asked: list[Pair] = [(d, k) for d in dims for k in n_clusters]
+        return asked, asked
+    return [(d, d) for d in dims], candidate_pairs(settings, dims, shape)
+
+
+def candidate_pairs(settings: Settings, dims: Sequence[int], shape: tuple[int, ...]) -> list[Pair]:
+    """List the pairs (d, k) to choose among where k is open, for an image of shape (H, W, ...).
+
+    A method without a dimension has d = k.
+    """
+    if not METHODS[settings.method].has_dims:
+        return _fitting([(k, k) for k in AUTO_CLUSTERS], settings, shape)
+    return _fitting([(d, k) for d in dims for k in AUTO_CLUSTERS], settings, shape)
+
+
+def auto_pairs(settings: Settings, shape: tuple[int, ...]) -> list[Pair]:
+    """List what "auto" in the settings chooses among for an image of shape (H, W, ...)."""
+    dims = AUTO_DIMS if settings.n_dims == "auto" else (settings.n_dims,)
+    cut = settings.cut
+    if cut == Clusters("auto"):
+        return candidate_pairs(settings, dims, shape)
+    k = cut.n_clusters if isinstance(cut, Clusters) and isinstance(cut.n_clusters, int) else None
+    return _fitting([(d, k) for d in dims], settings, shape)
+
+
+def _fitting(pairs: list[Pair], settings: Settings, shape: tuple[int, ...]) -> list[Pair]:
+    """Leave out what is more than the pixels; one is left, if only to be refused with a reason."""
+    height, width = small_size(shape, settings.shrinking(shape))
+    return [(d, k) for d, k in pairs if max(d, k or d) <= height * width] or pairs[:1]
+
+
+def _run(
+    prepared: PreparedImage,
+    pairs: Sequence[tuple[int, int]],
+    jobs: int,
+    on_iteration: OnIteration | None,
+) -> Iterator[list[Trial]]:
+    """Yield the trials of each dimension, as they are done."""
+    # The largest first: with several processes, none is left alone with it at the end.
+    dims = sorted({d for d, _ in pairs}, reverse=True)
+    clusters = {d: [k for e, k in pairs if e == d] for d in dims}
+    if jobs == 1 or len(dims) == 1:
+        yield from (_trials(prepared, d, clusters[d], on_iteration) for d in dims)
+        return
+    key = uuid.uuid4().hex
+    threads = prepared.threads or 1
+    calls = [(key, prepared.rgb, prepared.settings, threads, d, clusters[d]) for d in dims]
+    with closing(run_unordered(_trials_in_worker, calls, jobs)) as results:
+        yield from results
+
+
+_kept: dict[str, PreparedImage] = {}
+"""In a worker process: the image of the present sweep, prepared once."""
+
+
+def _trials_in_worker(
+    key: str,
+    image: ArrayLike,
+    settings: Settings,
+    threads: int,
+    n_dims: int,
+    clusters: Sequence[int],
+) -> list[Trial]:
+    if key not in _kept:
+        _kept.clear()
+        _kept[key] = PreparedImage(image, settings, threads=threads)
+    return _trials(_kept[key], n_dims, clusters)
+
+
+def _trials(
+    prepared: PreparedImage,
+    n_dims: int,
+    clusters: Sequence[int],
+    on_iteration: OnIteration | None = None,
+) -> list[Trial]:
+    """Segment with one dimension and some numbers of clusters."""
+    follows_k = METHODS[prepared.settings.method].follows_k
+    trials: list[Trial] = []
+    for k in clusters:
+        result = segment_prepared(prepared, n_dims, Clusters(k), on_iteration=on_iteration)
+        if trials and not follows_k:
+            first = trials[0]
+            measures = first.energy, first.flatness, first.orthogonality_error
+        else:
+            measures = _measures(result)
+        trials.append(
+            Trial(
+                n_dims,
+                k,
+                result.n_regions,
+                result.small_labels,
+                *measures,
+                agreement=np.nan,
+                timings=result.timings,
+            )
+        )
+    return trials
+
+
+def _measures(result: Segmentation) -> tuple[float | None, float | None, float | None]:
+    """Energy, flatness and orthogonality error of the coordinates."""
+    if result.graph is None:
+        return None, None, None
+    graph, Y = result.graph, np.asarray(result.coordinates, dtype=np.float64)
+    i, j = graph.edges.T
+    scale = np.sqrt((Y**2).sum(axis=1).mean())
+    steps = np.sqrt(((Y[i] - Y[j]) ** 2).sum(axis=1))
+    flat = float((steps < FLAT_STEP * scale).mean()) if len(steps) else 1.0
+    if result.embedding is not None:
+        error = result.embedding.history[-1].orthogonality_error
+    else:
+        gram = gram_matrix(Y, np.sqrt(graph.degrees)[:, None])
+        error = float(((gram - np.eye(Y.shape[1])) ** 2).sum())
+    return float(channel_energies(graph, Y).mean()), flat, error

@@ -1,0 +1,401 @@
+"""Piecewise flat embedding of a graph: nested Bregman iterations in two stages.
+
+Solves  min ||M Y||_1  subject to  Y^T D Y = I  (eq. 1) approximately.
+
+========================  ====================================================
+Paper                     Code
+========================  ====================================================
+``Y``, ``P``, ``B``       ``Y``, ``P``, ``B``: (n, d)
+``M``, ``W``, ``D``       ``graph.M``, ``graph.W``, ``graph.degrees``
+``d^l``, ``b^l``          ``Z``, ``U``: (m, d), as d is the dimension here
+``lambda``, ``r``         ``lam``, ``r``; ``r_relaxed`` in Stage II
+``Q_2``                   ``F``: (n, d), the target of D^1/2 Y
+========================  ====================================================
+
+Differences from the paper
+--------------------------
+* Misprints: ``Q_2 = P - B`` (not ``B - P``), and line 5 of Algorithm 1 reads
+  ``- P + B``. M has a row for each edge of the graph only.
+* The start is ``P = polar(D^1/2 Y0)`` rather than ``D^1/2 Y0``, which need not
+  have orthonormal columns. This is what Yu et al.'s own program does.
+* polar() is the canonical factor: directions that Y0 does not span (an empty
+  component of the mixture) stay zero instead of becoming arbitrary.
+* PCG measures its residual in the norm ``||D^-1/2 . ||``, so that nodes of small degree count
+  too, and makes at least one iteration a solve, so that no change is lost.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pfeseg.errors import InvalidInputError, SolverWarning, argument
+from pfeseg.solver.graph import Graph
+from pfeseg.solver.pcg import DTYPES, MAX_PCG_ITERATIONS, PcgLoop
+from pfeseg.solver.polar import gram_matrix, polar
+from pfeseg.solver.settings import SolverSettings
+from pfeseg.solver.split_bregman import DirectLoop, SplitBregmanLoop
+
+FloatArray = NDArray[np.floating[Any]]
+
+_UNCHECKED_ITERATIONS = 10
+"""Iterations that the columns run apart before the stopping rule brings them together."""
+
+MAX_THREADS = 1024
+
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True)
+class IterationRecord:
+    """State after one split Bregman iteration; the first record is the start.
+
+    Attributes
+    ----------
+    stage, outer, inner : int
+        Stage 1 or 2, SOC iteration (0 in Stage II and at the start) and split
+        Bregman iteration, counted from 1 (0 at the start).
+    objective : float
+        ``||M Y||_1 + r/2 ||D^1/2 Y - F||_F^2``.
+    orthogonality_error : float or None
+        ``||Y^T D Y - I||_F^2``; known where a loop ends, None in between.
+    change : float or None
+        ``|v_old - v_new| / (v_old + v_new)`` of the objective v.
+    pcg_iterations : int
+        Largest over the columns; 0 with the direct solver.
+    pcg_capped : int
+        Columns whose PCG stopped at its cap.
+    seconds : float
+        Computing time up to here, callbacks not counted. Iterations that ran
+        without a check in between share the time at which they were all done.
+    """
+
+    stage: int
+    outer: int
+    inner: int
+    objective: float
+    orthogonality_error: float | None
+    change: float | None
+    pcg_iterations: int
+    pcg_capped: int
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """Result of `embed`.
+
+    Attributes
+    ----------
+    Y : (n, d) array
+        float32 for PCG in single precision, else float64. As Stage II leaves
+        it: nearly orthonormal under D, not exactly.
+    history : tuple of IterationRecord
+        First and last state included.
+    stop_reason : str
+        Why each stage ended.
+    channel_energies : (d,) array
+        ``||M y_k||_1 / ||D^1/2 y_k||_2``; 0 for an empty channel.
+    settings : SolverSettings
+    """
+
+    Y: FloatArray
+    history: tuple[IterationRecord, ...]
+    stop_reason: str
+    channel_energies: NDArray[np.float64]
+    settings: SolverSettings
+
+
+OnIteration = Callable[[IterationRecord], None]
+
+
+def embed(
+    graph: Graph,
+    Y0: ArrayLike,
+    settings: SolverSettings | None = None,
+    on_iteration: OnIteration | None = None,
+    *,
+    threads: int | None = None,
+) -> Embedding:
+    """Compute the piecewise flat embedding of a graph.
+
+    Parameters
+    ----------
+    graph : Graph
+        With n nodes.
+    Y0 : (n, d) array
+        Start, such as the one of `gmm_initial_embedding`; d is at most n.
+    settings : SolverSettings, optional
+    on_iteration : callable, optional
+        Called with each `IterationRecord`, in order.
+    threads : int, optional
+        All processors unless given; never changes the result.
+    """
+    return Solver(graph, settings, keep=False, threads=threads).embed(Y0, on_iteration)
+
+
+class Solver:
+    """The solver on one graph, for any number of starts of any dimension.
+
+    The systems of the two stages depend on neither, so they are factorised once and kept,
+    unless `keep` is false, which saves memory where there is one start only.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        settings: SolverSettings | None = None,
+        *,
+        keep: bool = True,
+        threads: int | None = None,
+    ) -> None:
+        self.graph, self.settings = graph, settings or SolverSettings()
+        self._keep, self._threads = keep, _check_threads(threads)
+        self._loops: dict[float, SplitBregmanLoop] = {}
+
+    def embed(self, Y0: ArrayLike, on_iteration: OnIteration | None = None) -> Embedding:
+        """Compute an embedding; see the function `embed`."""
+        from threadpoolctl import threadpool_limits
+
+        start = _check_start(self.graph, Y0)
+        # A threaded BLAS may sum in another order, which would change the bytes.
+        with threadpool_limits(1):
+            return _Run(self, on_iteration).embed(start)
+
+    def factorise(self) -> None:
+        """Factorise the systems of both stages before they are needed."""
+        self.loop(self.settings.r)
+        self.loop(self.settings.r_relaxed)
+
+    def loop(self, r: float) -> SplitBregmanLoop:
+        """Return the split Bregman loop with the system of fidelity weight r."""
+        if r in self._loops:
+            return self._loops[r]
+        settings = self.settings
+        loop: SplitBregmanLoop
+        if settings.linear_solver == "direct":
+            loop = DirectLoop(self.graph, settings.lam, r)
+        else:
+            loop = PcgLoop(
+                self.graph,
+                settings.lam,
+                r,
+                rtol=settings.pcg_rtol,
+                precision=settings.precision,
+                threads=self._threads,
+            )
+        if self._keep:
+            self._loops[r] = loop
+        return loop
+
+
+class _Run:
+    """One run of the algorithm: owns the stopping rules, the history and the clock."""
+
+    def __init__(self, solver: Solver, on_iteration: OnIteration | None) -> None:
+        self.solver, self.on_iteration = solver, on_iteration
+        self.graph, self.settings = graph, settings = solver.graph, solver.settings
+        direct = settings.linear_solver == "direct"
+        self.dtype = np.float64 if direct else DTYPES[settings.precision]
+        self.sqrt_degrees = np.sqrt(graph.degrees).astype(self.dtype)[:, None]
+        self.history: list[IterationRecord] = []
+        self.seconds_in_callbacks = 0.0
+        self.started = time.perf_counter()
+
+    def embed(self, Y0: FloatArray) -> Embedding:
+        """Run both stages."""
+        settings, sqrt_degrees = self.settings, self.sqrt_degrees
+        self.F = polar(sqrt_degrees * Y0.astype(self.dtype, copy=False))  # P - B with B = 0
+        self.Y: FloatArray = self.F / sqrt_degrees
+        self.constraint = _constraint(self.F)
+        self._record(
+            stage=1,
+            outer=0,
+            inner=0,
+            objective=float(_edge_energy(self.graph, self.Y).sum()),
+            orthogonality_error=self._orthogonality_error(),
+            change=None,
+            pcg_iterations=0,
+            pcg_capped=0,
+        )
+
+        # Stage I: splitting orthogonality constraint, Algorithm 1.
+        loop = self.solver.loop(settings.r)
+        B = np.zeros_like(self.F)
+        stop_1 = f"cap of {settings.soc_iterations} iterations"
+        for outer in range(1, settings.soc_iterations + 1):
+            self._split_bregman(loop, outer)  # line 5
+            B += sqrt_degrees * self.Y
+            self.F = polar(B)  # line 6: P
+            B -= self.F  # line 7
+            self.F -= B  # P - B, the next target
+            error = self.history[-1].orthogonality_error
+            if error is not None and error <= settings.tol:
+                stop_1 = f"orthogonal after {outer} iterations"
+                break
+        del loop, B
+
+        # Stage II: the constraint is relaxed, its target stays.
+        stop_2 = f"cap of {settings.relaxed_iterations} iterations"
+        if settings.relaxed_iterations:
+            self._split_bregman(self.solver.loop(settings.r_relaxed), outer=0)
+            if self.history[-1].inner < settings.relaxed_iterations:
+                stop_2 = f"objective steady after {self.history[-1].inner} iterations"
+        self._warn_of_capped_solves()
+        return Embedding(
+            self.Y,
+            tuple(self.history),
+            f"stage 1: {stop_1}; stage 2: {stop_2}",
+            channel_energies(self.graph, self.Y),
+            settings,
+        )
+
+    def _split_bregman(self, loop: SplitBregmanLoop, outer: int) -> None:
+        """Run one inner loop (Algorithm 2) until its rule ends it; `outer` is 0 in Stage II.
+
+        Replaces Y, and lets go of the old one and of F: on a large graph their memory counts.
+        """
+        settings = self.settings
+        stage, r, cap = (
+            (1, settings.r, settings.split_iterations)
+            if outer
+            else (2, settings.r_relaxed, settings.relaxed_iterations)
+        )
+        rule = _StoppingRule(r / 2 * float(np.trace(gram_matrix(self.F))), settings.tol, cap)
+        loop.start(self.F)
+        del self.Y
+        while not rule.ended:
+            before, todo = rule.done, rule.next_run()
+            steps = loop.advance(todo)
+            values, changes = rule.look_at(steps.objectives(r))
+            if len(values) < todo:  # it ought to have stopped on the way: run again to just there
+                loop.start(self.F)
+                loop.advance(rule.done)
+            if rule.ended:
+                del self.F
+                self.Y = loop.solution()
+            for k, value in enumerate(values):
+                last = rule.ended and k == len(values) - 1
+                self._record(
+                    stage=stage,
+                    outer=outer,
+                    inner=before + k + 1,
+                    objective=float(value),
+                    orthogonality_error=self._orthogonality_error() if last else None,
+                    change=float(changes[k]),
+                    pcg_iterations=int(steps.pcg_iterations[k].max()),
+                    pcg_capped=int(steps.pcg_capped[k].sum()),
+                )
+
+    def _record(self, **state: Any) -> None:
+        now = time.perf_counter()
+        seconds = now - self.started - self.seconds_in_callbacks
+        self.history.append(IterationRecord(seconds=seconds, **state))
+        if self.on_iteration is not None:
+            self.on_iteration(self.history[-1])
+            self.seconds_in_callbacks += time.perf_counter() - now
+
+    def _orthogonality_error(self) -> float:
+        gram = gram_matrix(self.Y, self.sqrt_degrees)
+        return float(((gram - self.constraint) ** 2).sum())
+
+    def _warn_of_capped_solves(self) -> None:
+        capped = sum(record.pcg_capped for record in self.history)
+        if capped:
+            warnings.warn(
+                f"the conjugate gradient hit its cap of {MAX_PCG_ITERATIONS} iterations in "
+                f"{capped} solves before reaching {argument('pcg_rtol', self.settings.pcg_rtol)}; "
+                f"raise {argument('pcg_rtol')}, or use {argument('precision', 'double')} or "
+                f"{argument('linear_solver', 'direct')}",
+                SolverWarning,
+                stacklevel=5,
+            )
+
+
+class _StoppingRule:
+    """When a split Bregman loop ends: at its cap, or when the objective is steady.
+
+    The rule needs the objective over all columns, which run apart for speed. So it looks at
+    several iterations at once, and tells how many of them count. Close to the tolerance it
+    looks at each.
+    """
+
+    def __init__(self, value: float, tol: float, cap: int) -> None:
+        self._value, self._tol, self._cap = value, tol, cap
+        self._change = np.inf
+        self._steady = False
+        self.done = 0
+
+    @property
+    def ended(self) -> bool:
+        return self._steady or self.done >= self._cap
+
+    def next_run(self) -> int:
+        """Return the number of iterations to run before the next look."""
+        close = self._change <= 100 * self._tol
+        return 1 if close else min(_UNCHECKED_ITERATIONS, self._cap - self.done)
+
+    def look_at(
+        self, objectives: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the objectives of the iterations that count, and their relative changes."""
+        values = np.concatenate([[self._value], objectives])
+        changes = np.abs(np.diff(values)) / np.maximum(values[1:] + values[:-1], _TINY)
+        stops = np.flatnonzero(changes <= self._tol)
+        count = int(stops[0]) + 1 if stops.size else len(objectives)
+        self._steady = stops.size > 0
+        self._value, self._change = float(values[count]), float(changes[count - 1])
+        self.done += count
+        return objectives[:count], changes[:count]
+
+
+def channel_energies(graph: Graph, Y: FloatArray) -> NDArray[np.float64]:
+    """E_k = ||M y_k||_1 / ||D^1/2 y_k||_2 of each column, (d,); 0 for an empty one."""
+    energy = _edge_energy(graph, Y)
+    norm = np.sqrt(graph.degrees @ np.square(Y, dtype=np.float64))
+    return np.divide(energy, norm, out=np.zeros_like(energy), where=norm > 0)
+
+
+def _edge_energy(graph: Graph, Y: FloatArray) -> NDArray[np.float64]:
+    """||M y_k||_1 of each column, (d,); a column at a time, as M Y may be large."""
+    i, j = graph.edges.T
+    columns = (column.astype(np.float64) for column in Y.T)
+    return np.array([graph.weights @ np.abs(y[i] - y[j]) for y in columns])
+
+
+def _constraint(P: FloatArray) -> NDArray[np.float64]:
+    """Return what Y^T D Y should be: I, or P^T P when Y0 does not span d directions."""
+    gram, identity = gram_matrix(P), np.eye(P.shape[1])
+    return identity if np.abs(gram - identity).max() < 1e-3 else gram
+
+
+def _check_threads(threads: int | None) -> int | None:
+    if threads is not None and not 1 <= threads <= MAX_THREADS:
+        raise InvalidInputError(
+            f"{argument('threads')} must be a whole number from 1 to {MAX_THREADS}, got {threads!r}"
+        )
+    return threads
+
+
+def _check_start(graph: Graph, Y0: ArrayLike) -> FloatArray:
+    start = np.asarray(Y0)
+    if start.ndim != 2 or start.shape[0] != graph.n_nodes or start.shape[1] < 1:
+        raise InvalidInputError(
+            f"Y0 must have shape ({graph.n_nodes}, d), one row per node, got {start.shape}"
+        )
+    if start.shape[1] > graph.n_nodes:
+        raise InvalidInputError(
+            f"the dimension d must not exceed the number of nodes, got d={start.shape[1]} "
+            f"for {graph.n_nodes} nodes"
+        )
+    if not np.issubdtype(start.dtype, np.number) or not np.isfinite(start).all():
+        raise InvalidInputError("Y0 must hold finite numbers only")
+    if not start.any():
+        raise InvalidInputError("Y0 must not be zero everywhere")
+    return start

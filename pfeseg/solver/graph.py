@@ -1,0 +1,146 @@
+"""Weighted graphs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pfeseg.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+FloatArray = NDArray[np.float64]
+
+WEIGHT_FLOOR = 1e-30
+"""Smallest weight. Its square vanishes in single precision: such an edge ties nothing together."""
+
+MAX_WEIGHT = 1e12
+"""Largest weight; the method is made for weights in (0, 1]."""
+
+DEGREE_FLOOR = 1e-6
+"""Smallest degree, in units of the mean degree, so that D is invertible for isolated nodes too."""
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Undirected weighted graph, each edge stored once.
+
+    Make one with `from_edges`, which validates.
+
+    Attributes
+    ----------
+    n_nodes : int
+    edges : (m, 2) int32 array
+        Node indices with ``edges[:, 0] < edges[:, 1]``.
+    weights : (m,) float array
+        At least `WEIGHT_FLOOR`.
+    degrees : (n,) float array
+        Sum of the weights at each node, at least `DEGREE_FLOOR` times their
+        mean; 1 everywhere in a graph without edges.
+    """
+
+    n_nodes: int
+    edges: NDArray[np.int32]
+    weights: FloatArray
+    degrees: FloatArray
+
+    @classmethod
+    def from_edges(cls, n_nodes: int, edges: ArrayLike, weights: ArrayLike) -> Graph:
+        """Validate an edge list and make a graph of it.
+
+        Parameters
+        ----------
+        n_nodes : int
+            Number of nodes n; nodes without an edge are allowed.
+        edges : (m, 2) integer array
+            Pairs of different nodes, in either order, each pair once.
+        weights : (m,) array
+            From 0 to `MAX_WEIGHT`; zeros become `WEIGHT_FLOOR`.
+        """
+        pairs, values = np.asarray(edges), np.asarray(weights, dtype=np.float64)
+        if pairs.size == 0:
+            pairs = np.empty((0, 2), dtype=np.int32)
+        _check_edges(n_nodes, pairs, values)
+        ordered = np.sort(pairs, axis=1).astype(np.int32)
+        _check_unique(n_nodes, ordered)
+        return cls.unchecked(n_nodes, ordered, values)
+
+    @classmethod
+    def unchecked(cls, n_nodes: int, edges: NDArray[np.int32], weights: FloatArray) -> Graph:
+        """Do as `from_edges` with edges that are known to be valid, the smaller node first."""
+        weights = np.maximum(weights, WEIGHT_FLOOR)
+        degrees = np.bincount(edges[:, 0], weights, n_nodes)
+        degrees += np.bincount(edges[:, 1], weights, n_nodes)
+        floor = DEGREE_FLOOR * degrees.mean() if len(edges) else 1.0
+        return cls(n_nodes, edges, weights, np.maximum(degrees, floor))
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges m."""
+        return len(self.edges)
+
+    @cached_property
+    def M(self) -> csr_array:
+        """(m, n) difference matrix: row e holds +w_e at i and -w_e at j."""
+        from scipy.sparse import csr_array
+
+        m = self.n_edges
+        signed = np.stack([self.weights, -self.weights], axis=1)
+        return csr_array(
+            (signed.ravel(), self.edges.ravel(), np.arange(0, 2 * m + 1, 2)),
+            shape=(m, self.n_nodes),
+        )
+
+    @cached_property
+    def W(self) -> csr_array:
+        """(n, n) symmetric weight matrix."""
+        from scipy.sparse import coo_array
+
+        i, j = self.edges.T
+        rows, columns = np.concatenate([i, j]), np.concatenate([j, i])
+        values = np.concatenate([self.weights, self.weights])
+        return coo_array((values, (rows, columns)), shape=(self.n_nodes, self.n_nodes)).tocsr()
+
+
+def _check_edges(n_nodes: int, edges: NDArray[np.generic], weights: FloatArray) -> None:
+    if n_nodes < 1:
+        raise InvalidInputError(f"a graph needs at least one node, got n_nodes={n_nodes}")
+    if edges.ndim != 2 or edges.shape[1] != 2 or not np.issubdtype(edges.dtype, np.integer):
+        raise InvalidInputError(
+            f"edges must be an (m, 2) integer array, got shape {edges.shape} of {edges.dtype}"
+        )
+    if weights.shape != (len(edges),):
+        raise InvalidInputError(
+            f"weights must have shape ({len(edges)},), one per edge, got {weights.shape}"
+        )
+    if not ((weights >= 0) & (weights <= MAX_WEIGHT)).all():
+        raise InvalidInputError(
+            f"weights must be numbers from 0 to {MAX_WEIGHT:g}, got {weights.min():g} to "
+            f"{weights.max():g}; scale them into (0, 1]"
+        )
+    if edges.size and (edges.min() < 0 or edges.max() >= n_nodes):
+        raise InvalidInputError(
+            f"edges must name nodes 0 to {n_nodes - 1}, found {edges.min()} to {edges.max()}"
+        )
+    loops = np.flatnonzero(edges[:, 0] == edges[:, 1])
+    if loops.size:
+        raise InvalidInputError(
+            f"self-loops are not allowed: edge {loops[0]} joins node {edges[loops[0], 0]} to itself"
+        )
+
+
+def _check_unique(n_nodes: int, edges: NDArray[np.int32]) -> None:
+    keys = edges[:, 0].astype(np.int64) * n_nodes + edges[:, 1]
+    order = np.argsort(keys, kind="stable")
+    repeated = np.flatnonzero(np.diff(keys[order]) == 0)
+    if repeated.size:
+        i, j = edges[order[repeated[0]]]
+        raise InvalidInputError(
+            f"duplicate edge: nodes {i} and {j} are joined more than once; "
+            "add their weights and pass each pair once"
+        )

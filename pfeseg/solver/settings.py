@@ -1,0 +1,59 @@
+"""Parameters of the solver, as one value."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Literal
+
+from pfeseg.checks import one_of, to_positive, to_whole
+
+LinearSolver = Literal["pcg", "direct"]
+Precision = Literal["single", "double"]
+
+
+@dataclass(frozen=True)
+class SolverSettings:
+    """Parameters of the solver; the defaults are the paper's.
+
+    Attributes
+    ----------
+    lam : float
+        Weight of the split in the split Bregman loop; shrinks by 1 / lam.
+    r, r_relaxed : float
+        Weight of the fidelity to P - B in Stage I and in Stage II.
+    soc_iterations, split_iterations : int
+        Caps of the outer and the inner loop of Stage I.
+    relaxed_iterations : int
+        Cap of Stage II.
+    tol : float
+        The inner loops stop when the objective's relative change is at most
+        this, Stage I when ``||Y^T D Y - I||_F^2`` is.
+    linear_solver : {"pcg", "direct"}
+        Compiled conjugate gradient, or exact factorisation (always in double).
+    pcg_rtol : float
+        Relative residual at which PCG stops.
+    precision : {"single", "double"}
+        Of the PCG path.
+    """
+
+    lam: float = 1e4
+    r: float = 100.0
+    r_relaxed: float = 10.0
+    soc_iterations: int = 10
+    split_iterations: int = 5
+    relaxed_iterations: int = 100
+    tol: float = sys.float_info.epsilon
+    linear_solver: LinearSolver = "pcg"
+    pcg_rtol: float = 1e-3
+    precision: Precision = "single"
+
+    def __post_init__(self) -> None:
+        for name in ("lam", "r", "r_relaxed", "pcg_rtol"):
+            to_positive(self, name)
+        to_positive(self, "tol", or_zero=True)
+        to_whole(self, "soc_iterations", 0, 10**6)
+        to_whole(self, "split_iterations", 1, 10**6)
+        to_whole(self, "relaxed_iterations", 0, 10**6)
+        one_of(self, "linear_solver", ("pcg", "direct"))
+        one_of(self, "precision", ("single", "double"))
