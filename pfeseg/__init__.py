@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from pfeseg.segmentation.steps import build_hierarchy
     from pfeseg.segmentation.sweep import Sweep, Trial, sweep
     from pfeseg.segmentation.walk import segment_prepared
-    from pfeseg.solver.embed import Embedding, IterationRecord, embed
+    from pfeseg.solver.embed import embed
+    from pfeseg.solver.embedding import Embedding, IterationRecord
     from pfeseg.solver.graph import Graph
     from pfeseg.solver.settings import SolverSettings
 
@@ -37,11 +38,11 @@ __version__ = "0.1.0"
 _HOME = {
     "Automatic": "segmentation.cuts",
     "Clusters": "segmentation.cuts",
-    "Embedding": "solver.embed",
+    "Embedding": "solver.embedding",
     "Graph": "solver.graph",
     "Hierarchy": "regions.hierarchy",
     "InvalidInputError": "errors",
-    "IterationRecord": "solver.embed",
+    "IterationRecord": "solver.embedding",
     "Level": "segmentation.cuts",
     "PfesegError": "errors",
     "PreparedImage": "segmentation.prepared",

@@ -7,7 +7,7 @@ import textwrap
 import numpy as np
 import pytest
 from helpers import random_graph, relative_error
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference import KroneckerForm, thin_svd_polar
 
@@ -22,7 +22,7 @@ from pfeseg import (
     gmm_initial_embedding,
 )
 from pfeseg.solver import pcg
-from pfeseg.solver.embed import channel_energies
+from pfeseg.solver.embedding import channel_energies
 from pfeseg.solver.polar import polar
 
 RNG = np.random.default_rng(3)
@@ -90,6 +90,14 @@ def test_polar_keeps_empty_directions_empty(dtype):
     P = polar(X)
     assert np.abs(P[:, 2]).max() < 1e-12
     np.testing.assert_allclose(P.T @ P, np.diag([1, 1, 0, 1]), atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_polar_keeps_no_more_directions_than_told(dtype):
+    X = (RNG.normal(size=(50, 4)) * [1, 1, 1e-2, 1]).astype(dtype)
+    strongest = thin_svd_polar(X @ np.linalg.svd(X)[2][:3].T) @ np.linalg.svd(X)[2][:3]
+    np.testing.assert_allclose(polar(X, rank=3), strongest, atol=1e-4)
+    np.testing.assert_array_equal(polar(X, rank=4), polar(X))
 
 
 @pytest.mark.parametrize("linear_solver", ["pcg", "direct"])
@@ -204,6 +212,10 @@ def test_channel_energies_by_definition(oracle):
 
 
 @settings(max_examples=40, deadline=None)
+# Rounding errors in the two directions that this start leaves empty grow beyond the threshold.
+@example(n=6, density=0.8125, d=5, exponent=20, precision="single", seed=12196)
+# Those in this one are so small that their squares are none.
+@example(n=4, density=0.875, d=3, exponent=0, precision="single", seed=145)
 @given(
     n=st.integers(1, 20),
     density=st.floats(0, 1),

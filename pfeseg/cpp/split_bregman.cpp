@@ -320,6 +320,11 @@ void forward_pass(const System<T> &s, Block<T> &b, const T *alpha) {
 
 bool finite(double x) { return x - x == 0.0; }
 
+// Below this, squares are sums of subnormal numbers and may have any sign. Only
+// a column of rounding errors, as of an empty component, is so small: it rests.
+template <class T>
+constexpr double kNothing = sizeof(T) == 4 ? 1e-31 : 1e-292;
+
 // Preconditioned conjugate gradient for A x = b, from the x and r = b - A x that
 // update_edges left. Every iteration is the textbook's:
 //
@@ -360,7 +365,8 @@ Status solve(const System<T> &s, Block<T> &b, double rtol, int32_t cap,
         backward_pass<T, W, K>(s, b, beta, pAp);  // 1b, 4, 5: p^T A p
         for (int c = 0; c < W; ++c) {
             if (active[c] && !finite(pAp[c])) return Status::not_finite;
-            if (active[c] && pAp[c] <= 0) return Status::indefinite;
+            if (active[c] && pAp[c] < -kNothing<T>) return Status::indefinite;
+            active[c] = active[c] && pAp[c] > kNothing<T>;
             alpha[c] = active[c] ? static_cast<T>(b.rho[c] / pAp[c]) : T(0);  // 5
             rho_old[c] = b.rho[c];
         }

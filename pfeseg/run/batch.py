@@ -15,7 +15,7 @@ from pfeseg.parallel import run_unordered
 from pfeseg.run.plan import Task
 from pfeseg.segmentation.result import Segmentation
 from pfeseg.segmentation.segment import segment
-from pfeseg.solver.embed import OnIteration
+from pfeseg.solver.embedding import OnIteration
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,8 @@ from pfeseg.regions.refine import to_full_size
 from pfeseg.segmentation import steps
 from pfeseg.segmentation.cuts import DEFAULT_LEVEL, Clusters, Level
 from pfeseg.segmentation.settings import Settings
-from pfeseg.solver.embed import Embedding, OnIteration, embed
+from pfeseg.solver.embed import embed
+from pfeseg.solver.embedding import Embedding, OnIteration
 from pfeseg.solver.graph import Graph
 
 Arrays = dict[str, NDArray[Any]]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pfeseg.segmentation.prepared import PreparedImage
-    from pfeseg.solver.embed import Embedding, OnIteration
+    from pfeseg.solver.embedding import Embedding, OnIteration
 
     Rows = NDArray[np.floating[Any]]
     Labels = NDArray[np.int32]

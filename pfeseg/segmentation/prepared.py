@@ -25,7 +25,8 @@ from pfeseg.regions.refine import to_full_size
 from pfeseg.segmentation import steps
 from pfeseg.segmentation.methods import METHODS, Coordinates, MethodName
 from pfeseg.segmentation.settings import Settings
-from pfeseg.solver.embed import Embedding, OnIteration, Solver
+from pfeseg.solver.embed import Solver
+from pfeseg.solver.embedding import Embedding, OnIteration
 from pfeseg.solver.graph import Graph
 from pfeseg.solver.spectral import BLOCK_VECTORS, Eigenmaps, laplacian_eigenmaps
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pfeseg.regions.hierarchy import Hierarchy
 from pfeseg.segmentation.cuts import Level
 from pfeseg.segmentation.settings import Settings
-from pfeseg.solver.embed import Embedding
+from pfeseg.solver.embedding import Embedding
 from pfeseg.solver.graph import Graph
 
 

@@ -16,7 +16,7 @@ from pfeseg.segmentation.result import Segmentation
 from pfeseg.segmentation.settings import Settings
 from pfeseg.segmentation.sweep import auto_pairs, sweep
 from pfeseg.segmentation.walk import segment_prepared
-from pfeseg.solver.embed import OnIteration
+from pfeseg.solver.embedding import OnIteration
 
 
 def segment(

@@ -26,7 +26,7 @@ from pfeseg.segmentation.prepared import PreparedImage
 from pfeseg.segmentation.result import Segmentation
 from pfeseg.segmentation.settings import Settings
 from pfeseg.segmentation.walk import segment_prepared
-from pfeseg.solver.embed import OnIteration, channel_energies
+from pfeseg.solver.embedding import OnIteration, channel_energies
 from pfeseg.solver.polar import gram_matrix
 
 AUTO_DIMS = range(5, 11)

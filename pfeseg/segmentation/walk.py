@@ -8,7 +8,7 @@ from pfeseg.segmentation.methods import METHODS, MethodName
 from pfeseg.segmentation.prepared import Clock, PreparedImage
 from pfeseg.segmentation.result import Segmentation
 from pfeseg.segmentation.steps import cut_hierarchy
-from pfeseg.solver.embed import OnIteration
+from pfeseg.solver.embedding import OnIteration
 
 
 def segment_prepared(

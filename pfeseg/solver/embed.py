@@ -28,14 +28,19 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.errors import InvalidInputError, SolverWarning, argument
+from pfeseg.solver.embedding import (
+    Embedding,
+    IterationRecord,
+    OnIteration,
+    channel_energies,
+    edge_energy,
+)
 from pfeseg.solver.graph import Graph
 from pfeseg.solver.pcg import DTYPES, MAX_PCG_ITERATIONS, PcgLoop
 from pfeseg.solver.polar import gram_matrix, polar
@@ -50,69 +55,6 @@ _UNCHECKED_ITERATIONS = 10
 MAX_THREADS = 1024
 
 _TINY = float(np.finfo(np.float64).tiny)
-
-
-@dataclass(frozen=True)
-class IterationRecord:
-    """State after one split Bregman iteration; the first record is the start.
-
-    Attributes
-    ----------
-    stage, outer, inner : int
-        Stage 1 or 2, SOC iteration (0 in Stage II and at the start) and split
-        Bregman iteration, counted from 1 (0 at the start).
-    objective : float
-        ``||M Y||_1 + r/2 ||D^1/2 Y - F||_F^2``.
-    orthogonality_error : float or None
-        ``||Y^T D Y - I||_F^2``; known where a loop ends, None in between.
-    change : float or None
-        ``|v_old - v_new| / (v_old + v_new)`` of the objective v.
-    pcg_iterations : int
-        Largest over the columns; 0 with the direct solver.
-    pcg_capped : int
-        Columns whose PCG stopped at its cap.
-    seconds : float
-        Computing time up to here, callbacks not counted. Iterations that ran
-        without a check in between share the time at which they were all done.
-    """
-
-    stage: int
-    outer: int
-    inner: int
-    objective: float
-    orthogonality_error: float | None
-    change: float | None
-    pcg_iterations: int
-    pcg_capped: int
-    seconds: float
-
-
-@dataclass(frozen=True, eq=False)
-class Embedding:
-    """Result of `embed`.
-
-    Attributes
-    ----------
-    Y : (n, d) array
-        float32 for PCG in single precision, else float64. As Stage II leaves
-        it: nearly orthonormal under D, not exactly.
-    history : tuple of IterationRecord
-        First and last state included.
-    stop_reason : str
-        Why each stage ended.
-    channel_energies : (d,) array
-        ``||M y_k||_1 / ||D^1/2 y_k||_2``; 0 for an empty channel.
-    settings : SolverSettings
-    """
-
-    Y: FloatArray
-    history: tuple[IterationRecord, ...]
-    stop_reason: str
-    channel_energies: NDArray[np.float64]
-    settings: SolverSettings
-
-
-OnIteration = Callable[[IterationRecord], None]
 
 
 def embed(
@@ -214,11 +156,13 @@ class _Run:
         self.F = polar(sqrt_degrees * Y0.astype(self.dtype, copy=False))  # P - B with B = 0
         self.Y: FloatArray = self.F / sqrt_degrees
         self.constraint = _constraint(self.F)
+        # What Y0 does not span stays empty, however far rounding errors grow on the way.
+        rank = round(float(np.trace(self.constraint)))
         self._record(
             stage=1,
             outer=0,
             inner=0,
-            objective=float(_edge_energy(self.graph, self.Y).sum()),
+            objective=float(edge_energy(self.graph, self.Y).sum()),
             orthogonality_error=self._orthogonality_error(),
             change=None,
             pcg_iterations=0,
@@ -232,7 +176,7 @@ class _Run:
         for outer in range(1, settings.soc_iterations + 1):
             self._split_bregman(loop, outer)  # line 5
             B += sqrt_degrees * self.Y
-            self.F = polar(B)  # line 6: P
+            self.F = polar(B, rank)  # line 6: P
             B -= self.F  # line 7
             self.F -= B  # P - B, the next target
             error = self.history[-1].orthogonality_error
@@ -353,20 +297,6 @@ class _StoppingRule:
         self._value, self._change = float(values[count]), float(changes[count - 1])
         self.done += count
         return objectives[:count], changes[:count]
-
-
-def channel_energies(graph: Graph, Y: FloatArray) -> NDArray[np.float64]:
-    """E_k = ||M y_k||_1 / ||D^1/2 y_k||_2 of each column, (d,); 0 for an empty one."""
-    energy = _edge_energy(graph, Y)
-    norm = np.sqrt(graph.degrees @ np.square(Y, dtype=np.float64))
-    return np.divide(energy, norm, out=np.zeros_like(energy), where=norm > 0)
-
-
-def _edge_energy(graph: Graph, Y: FloatArray) -> NDArray[np.float64]:
-    """||M y_k||_1 of each column, (d,); a column at a time, as M Y may be large."""
-    i, j = graph.edges.T
-    columns = (column.astype(np.float64) for column in Y.T)
-    return np.array([graph.weights @ np.abs(y[i] - y[j]) for y in columns])
 
 
 def _constraint(P: FloatArray) -> NDArray[np.float64]:

@@ -26,18 +26,21 @@ def gram_matrix(X: FloatArray, row_scale: FloatArray | None = None) -> NDArray[n
     return gram
 
 
-def polar(X: FloatArray) -> FloatArray:
+def polar(X: FloatArray, rank: int | None = None) -> FloatArray:
     """Return the nearest matrix with orthonormal columns, U V^T of the thin SVD, (n, d).
 
-    Directions in which X vanishes stay zero.
+    Directions in which X vanishes stay zero, and so do all but the `rank` strongest if given.
     """
+    weaker = 0 if rank is None else X.shape[1] - rank
     eps = float(np.finfo(X.dtype).eps)
     if X.dtype == np.float32:
         # X (X^T X)^-1/2 : squaring the condition number costs nothing in double.
         eigenvalues, V = np.linalg.eigh(gram_matrix(X))
         spanned = eigenvalues > (_RANK_EPS * eps) ** 2 * eigenvalues[-1]
+        spanned[:weaker] = False
         V = V[:, spanned]
         return np.asarray(X @ ((V / np.sqrt(eigenvalues[spanned])) @ V.T).astype(X.dtype))
     U, singular_values, Vt = np.linalg.svd(X, full_matrices=False)
     spanned = singular_values > _RANK_EPS * eps * singular_values[0]
+    spanned[len(spanned) - weaker :] = False
     return np.asarray(U[:, spanned] @ Vt[spanned])

@@ -1,0 +1,92 @@
+"""What the solver gives: the embedding, how it came about, and how flat it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pfeseg.solver.graph import Graph
+from pfeseg.solver.settings import SolverSettings
+
+FloatArray = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True)
+class IterationRecord:
+    """State after one split Bregman iteration; the first record is the start.
+
+    Attributes
+    ----------
+    stage, outer, inner : int
+        Stage 1 or 2, SOC iteration (0 in Stage II and at the start) and split
+        Bregman iteration, counted from 1 (0 at the start).
+    objective : float
+        ``||M Y||_1 + r/2 ||D^1/2 Y - F||_F^2``.
+    orthogonality_error : float or None
+        ``||Y^T D Y - I||_F^2``; known where a loop ends, None in between.
+    change : float or None
+        ``|v_old - v_new| / (v_old + v_new)`` of the objective v.
+    pcg_iterations : int
+        Largest over the columns; 0 with the direct solver.
+    pcg_capped : int
+        Columns whose PCG stopped at its cap.
+    seconds : float
+        Computing time up to here, callbacks not counted. Iterations that ran
+        without a check in between share the time at which they were all done.
+    """
+
+    stage: int
+    outer: int
+    inner: int
+    objective: float
+    orthogonality_error: float | None
+    change: float | None
+    pcg_iterations: int
+    pcg_capped: int
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """Result of `embed`.
+
+    Attributes
+    ----------
+    Y : (n, d) array
+        float32 for PCG in single precision, else float64. As Stage II leaves
+        it: nearly orthonormal under D, not exactly.
+    history : tuple of IterationRecord
+        First and last state included.
+    stop_reason : str
+        Why each stage ended.
+    channel_energies : (d,) array
+        ``||M y_k||_1 / ||D^1/2 y_k||_2``; 0 for an empty channel.
+    settings : SolverSettings
+    """
+
+    Y: FloatArray
+    history: tuple[IterationRecord, ...]
+    stop_reason: str
+    channel_energies: NDArray[np.float64]
+    settings: SolverSettings
+
+
+OnIteration = Callable[[IterationRecord], None]
+
+
+def channel_energies(graph: Graph, Y: FloatArray) -> NDArray[np.float64]:
+    """E_k = ||M y_k||_1 / ||D^1/2 y_k||_2 of each column, (d,); 0 for an empty one."""
+    energy = edge_energy(graph, Y)
+    norm = np.sqrt(graph.degrees @ np.square(Y, dtype=np.float64))
+    return np.divide(energy, norm, out=np.zeros_like(energy), where=norm > 0)
+
+
+def edge_energy(graph: Graph, Y: FloatArray) -> NDArray[np.float64]:
+    """||M y_k||_1 of each column, (d,); a column at a time, as M Y may be large."""
+    i, j = graph.edges.T
+    columns = (column.astype(np.float64) for column in Y.T)
+    return np.array([graph.weights @ np.abs(y[i] - y[j]) for y in columns])
