@@ -6,9 +6,6 @@ factorised systems of the solver, the eigenvectors.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,6 +20,7 @@ from pfeseg.pixels.small import SmallImage
 from pfeseg.regions.hierarchy import Hierarchy
 from pfeseg.regions.refine import to_full_size
 from pfeseg.segmentation import steps
+from pfeseg.segmentation.clock import Clock
 from pfeseg.segmentation.methods import METHODS, Coordinates, MethodName
 from pfeseg.segmentation.settings import Settings
 from pfeseg.solver.embed import Solver
@@ -32,20 +30,6 @@ from pfeseg.solver.spectral import BLOCK_VECTORS, Eigenmaps, laplacian_eigenmaps
 
 FloatArray = NDArray[np.float64]
 Labels = NDArray[np.int32]
-
-
-class Clock:
-    """Seconds that stages took, by their names."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def __call__(self, stage: str) -> Iterator[None]:
-        """Time a block, in place of an earlier run of the same stage."""
-        started = time.perf_counter()
-        yield
-        self.seconds[stage] = time.perf_counter() - started
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pfeseg.errors import InvalidInputError, argument
+from pfeseg.segmentation.clock import Clock
 from pfeseg.segmentation.cuts import AUTOMATIC, Clusters, Cut
 from pfeseg.segmentation.methods import METHODS, MethodName
-from pfeseg.segmentation.prepared import Clock, PreparedImage
+from pfeseg.segmentation.prepared import PreparedImage
 from pfeseg.segmentation.result import Segmentation
 from pfeseg.segmentation.steps import cut_hierarchy
 from pfeseg.solver.embedding import OnIteration
