@@ -52,3 +52,6 @@ def merge_regions(
     area_exponent: float,
     /,
 ) -> tuple[_Int, _Double]: ...
+def match_boundaries(
+    marks: NDArray[np.uint8], truth: NDArray[np.uint8], offsets: _Int, /
+) -> NDArray[np.uint8]: ...

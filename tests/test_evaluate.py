@@ -33,15 +33,19 @@ def test_a_file_against_a_file(folders):
     result = run("evaluate", folders / "out" / "a_labels.png", folders / "truth" / "a.mat")
     assert result.exit_code == 0
     assert result.stdout.splitlines() == [
-        "image  covering     PRI      VI",
-        "a        1.0000  1.0000  0.0000",
+        "image  covering     PRI      VI     ARI     IoU    Dice",
+        "a        1.0000  1.0000  0.0000  1.0000  1.0000  1.0000",
     ]
 
 
 def test_a_folder_against_a_folder_in_all_formats(folders):
     args = ("evaluate", folders / "out", folders / "truth")
     rows = {row["image"]: row for row in json.loads(run(*args, "--format", "json").stdout)}
-    assert rows["a"] == {"image": "a", "covering": 1.0, "pri": 1.0, "vi": 0.0}
+    perfect = dict.fromkeys(("covering", "pri", "ari", "iou", "dice"), 1.0)
+    assert rows["a"] == {"image": "a", "vi": 0.0, **perfect}
+    assert rows["b"]["iou"] == pytest.approx(0.25)
+    assert rows["b"]["dice"] == pytest.approx(0.4)
+    assert rows["all (OIS)"]["dice"] == pytest.approx(0.7)
     assert rows["b"]["covering"] == pytest.approx(0.25)
     assert rows["b"]["vi"] == pytest.approx(2.0)
     assert rows["all (ODS)"]["covering"] == pytest.approx((2 * 1 + 0.25) / 3)  # by annotators
@@ -65,6 +69,28 @@ def test_several_segmentations_of_one_image(folders):
     result = run("evaluate", folders / "segs.mat", folders / "truth" / "a.mat", "--format", "json")
     rows = {row["image"]: row for row in json.loads(result.stdout)}
     assert rows["all (ODS)"]["covering"] == 1.0
+
+
+def test_boundaries_of_label_maps_and_contour_maps(folders):
+    args = ("evaluate", folders / "out", folders / "truth", "--boundaries")
+    for name in "ab":  # the maps hold no boundaries of their own
+        write_labels(folders / "truth" / f"{name}.png", TRUTH if name == "a" else TRUTH * 0)
+        (folders / "truth" / f"{name}.mat").unlink()
+    rows = {row["image"]: row for row in json.loads(run(*args, "--format", "json").stdout)}
+    assert rows["a"] == {"image": "a", "precision": 1.0, "recall": 1.0, "f": 1.0}
+    assert (rows["b"]["precision"], rows["b"]["recall"]) == (0.0, 1.0)
+    assert rows["all (ODS)"]["precision"] == pytest.approx(0.5)
+    assert run(*args).stdout.splitlines()[0].split() == ["image", "precision", "recall", "F"]
+    ucm2 = np.zeros((41, 49))
+    ucm2[:, 24] = 0.6  # one of the two lines of TRUTH, and at half the strength one that is not
+    ucm2[:, 8] = 0.3
+    savemat(folders / "a_ucm.mat", {"ucm2": ucm2})
+    truth = folders / "truth" / "a.png"
+    result = run("evaluate", folders / "a_ucm.mat", truth, "--boundaries", "--format", "csv")
+    rows = {row["image"]: row for row in csv.DictReader(io.StringIO(result.stdout))}
+    assert float(rows["all (ODS)"]["precision"]) == 1.0
+    assert 0.4 < float(rows["all (ODS)"]["recall"]) < 0.5  # 20 of 43 pixels
+    assert rows["all (average precision)"]["recall"] == ""
 
 
 def test_contour_maps_are_cut_between_the_pixels():
@@ -111,5 +137,5 @@ def test_a_missing_ground_truth_does_not_stop_the_others(folders):
     (folders / "truth" / "b.mat").unlink()
     result = run("evaluate", folders / "out", folders / "truth")
     assert result.exit_code == 1
-    assert "no ground truth b.*" in result.stderr
+    assert "there is no ground truth b.*" in result.stderr
     assert "a   " in result.stdout

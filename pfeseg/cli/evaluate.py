@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,17 +13,23 @@ import click
 
 from pfeseg.cli.options import Command, Heading, option
 from pfeseg.cli.wording import in_options, one_line
-from pfeseg.errors import InvalidInputError, failure
+from pfeseg.errors import failure
 
 if TYPE_CHECKING:
-    from pfeseg.labels.metrics import Comparison
+    from pfeseg.benchmark.evaluation import ScoreRow
 
-METRICS = ("covering", "pri", "vi")
+TITLES = {"pri": "PRI", "vi": "VI", "ari": "ARI", "iou": "IoU", "dice": "Dice", "f": "F"}
 
 
 @click.command(cls=Command)
 @click.argument("labels", type=click.Path(path_type=Path))
 @click.argument("ground_truth", type=click.Path(path_type=Path))
+@option(
+    "--boundaries",
+    is_flag=True,
+    heading=Heading.RESULTS,
+    help="Score boundaries instead of regions: precision, recall and F.",
+)
 @option(
     "--format",
     "layout",
@@ -30,96 +39,69 @@ METRICS = ("covering", "pri", "vi")
     heading=Heading.RESULTS,
     help="Layout of what is printed.",
 )
-def evaluate(labels: Path, ground_truth: Path, layout: str) -> int:  # fmt: skip
+def evaluate(labels: Path, ground_truth: Path, boundaries: bool, layout: str) -> int:  # fmt: skip
     """Score LABELS against GROUND_TRUTH by covering, PRI and VI, as the BSDS benchmark does.
 
     LABELS is a label map (.png, .tif or .npy), or a .mat file with 'segs' or 'ucm2', which
     hold several segmentations. GROUND_TRUTH is a BSDS .mat file or a label map. Or
-    both are folders: NAME.* or NAME_labels.* is compared with NAME.mat, or else with
+    both are folders: NAME.*, NAME_labels.* or NAME_ucm.* is compared with NAME.mat, or else with
     NAME.png, .tif or .npy.
 
-    Large covering and PRI are good, and small VI. For a data set, ODS takes the one setting that is
-    best for all images, OIS the best for each image, and 'best' the best for each region.
+    Only small VI are good; all other figures are to be large. Beside the benchmark's: the adjusted
+    Rand index (ARI), and the overlap of each region of the ground truth with the best one of
+    LABELS (IoU and Dice), the mean over all regions. For a data set, ODS takes the one setting that
+    is best for all images, OIS the best for each image, and 'best' the best for each region.
+
+    With --boundaries, pixels of the boundaries are matched one to one within 0.75 % of the image's
+    diagonal. Precision is the share of those of LABELS that are matched, recall that of the ground
+    truth's, and F their harmonic mean; average precision is the area below their curve.
 
     \b
     Examples:
       pfeseg evaluate photo_labels.png photo.mat
       pfeseg evaluate results bsds500/groundTruth/val --format csv
+      pfeseg evaluate photo_ucm.mat photo.mat --boundaries
     """
-    from pfeseg.files.matlab import read_ground_truths, read_segmentations
-    from pfeseg.labels.metrics import compare
+    from pfeseg.benchmark import evaluation
 
-    compared: dict[str, list[Comparison]] = {}
+    if labels.exists() and ground_truth.exists() and labels.is_dir() != ground_truth.is_dir():
+        raise click.UsageError("LABELS and GROUND_TRUTH must be two files or two folders")
+    compare = evaluation.compare_contours if boundaries else evaluation.compare_regions
+    compared: dict[str, Any] = {}
     failed = False
-    for name, segmentation, truth in _pairs(labels, ground_truth):
+    for pair in evaluation.find_pairs(labels, ground_truth):
         try:
-            if truth is None:
-                raise InvalidInputError(
-                    f"{segmentation}: no ground truth {name}.* in {ground_truth}"
-                )
-            truths = read_ground_truths(truth)
-            compared[name] = [compare(s, truths) for s in read_segmentations(segmentation)]
+            compared[pair.name] = compare(pair)
         except Exception as error:
-            message = in_options(failure(error, str(segmentation)))
+            message = in_options(failure(error, str(pair.segmentation)))
             click.echo(f"Error: {one_line(message)}", err=True)
             failed = True
-    if compared:
-        _print(_rows(compared), layout)
+    if compared and boundaries:
+        _print(evaluation.boundary_rows(compared), evaluation.BOUNDARY_METRICS, layout)
+    elif compared:
+        _print(evaluation.region_rows(compared), evaluation.REGION_METRICS, layout)
     return 1 if failed else 0
 
 
-def _pairs(labels: Path, ground_truth: Path) -> list[tuple[str, Path, Path | None]]:
-    for path in (labels, ground_truth):
-        if not path.exists():
-            raise InvalidInputError(f"{path}: no such file or folder")
-    if not labels.is_dir() and not ground_truth.is_dir():
-        return [(_name(labels), labels, ground_truth)]
-    if not (labels.is_dir() and ground_truth.is_dir()):
-        raise click.UsageError("LABELS and GROUND_TRUTH must be two files or two folders")
-    endings = (".mat", ".png", ".tif", ".tiff", ".npy")
-    files = sorted(p for p in labels.iterdir() if p.suffix.lower() in endings)
-    named = [p for p in files if p.stem.endswith("_labels")]
-    if not files:
-        raise InvalidInputError(f"{labels}: this folder holds no label maps")
-    pairs: list[tuple[str, Path, Path | None]] = []
-    for path in named or files:  # beside *_labels.png lie overlays, which are no label maps
-        candidates = (ground_truth / f"{_name(path)}{ending}" for ending in endings)
-        pairs.append((_name(path), path, next((c for c in candidates if c.exists()), None)))
-    return pairs
-
-
-def _name(path: Path) -> str:
-    return path.stem.removesuffix("_labels")
-
-
-def _rows(compared: dict[str, list[Comparison]]) -> list[dict[str, Any]]:
-    """One row per image, its best setting by each metric; then those of the data set."""
-    from dataclasses import asdict
-
-    from pfeseg.labels.metrics import summarise
-
-    rows: list[dict[str, Any]] = [
-        {"image": name, **asdict(summarise([settings]).ois)} for name, settings in compared.items()
-    ]
-    if len(compared) > 1 or any(len(settings) > 1 for settings in compared.values()):
-        total = summarise(list(compared.values()))
-        rows.append({"image": "all (ODS)", **asdict(total.ods)})
-        rows.append({"image": "all (OIS)", **asdict(total.ois)})
-        rows.append({"image": "all (best)", "covering": total.best_covering})
-    return rows
-
-
-def _print(rows: list[dict[str, Any]], layout: str) -> None:
+def _print(rows: Sequence[ScoreRow], metrics: Sequence[str], layout: str) -> None:
     if layout == "json":
-        click.echo(json.dumps(rows))
-    elif layout == "csv":
-        click.echo(",".join(("image", *METRICS)))
+        click.echo(json.dumps([{"image": row.image, **row.figures} for row in rows]))
+        return
+    if layout == "csv":
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(("image", *metrics))
         for row in rows:
-            figures = (f"{row[m]:.6f}" if m in row else "" for m in METRICS)
-            click.echo(",".join((row["image"], *figures)))
-    else:
-        width = max(len("image"), *(len(row["image"]) for row in rows))
-        click.echo(f"{'image':{width}}  covering     PRI      VI")
-        for row in rows:
-            figures = (f"{row[m]:8.4f}" if m in row else " " * 8 for m in METRICS)
-            click.echo(f"{row['image']:{width}}  {''.join(figures)}".rstrip())
+            figures = (f"{row.figures[m]:.6f}" if m in row.figures else "" for m in metrics)
+            writer.writerow((row.image, *figures))
+        return
+    width = max(len("image"), *(len(row.image) for row in rows))
+    titles = [TITLES.get(metric, metric) for metric in metrics]
+    widths = [max(len(title), 6) + 2 for title in titles]
+    header = "".join(f"{title:>{w}}" for title, w in zip(titles, widths, strict=True))
+    click.echo(f"{'image':{width}}{header}")
+    for row in rows:
+        cells = (
+            f"{row.figures[metric]:{w}.4f}" if metric in row.figures else " " * w
+            for metric, w in zip(metrics, widths, strict=True)
+        )
+        click.echo(one_line(f"{row.image:{width}}{''.join(cells)}".rstrip()))

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "boundary_matching.hpp"
 #include "column_blocks.hpp"
 #include "contrast.hpp"
 #include "incomplete_cholesky.hpp"
@@ -257,6 +258,25 @@ std::tuple<Result<int32_t, 2>, Result<double, 1>> merge_regions(
     return merges_to_numpy(merges);
 }
 
+// The marks that are matched with a pixel of the truth, by offsets (dy, dx), nearest first.
+Result<uint8_t, 2> match_boundaries(Matrix<uint8_t> marks, Matrix<uint8_t> truth,
+                                    Matrix<int32_t> offsets) {
+    const size_t height = marks.shape(0), width = marks.shape(1);
+    if (truth.shape(0) != height || truth.shape(1) != width || offsets.shape(1) != 2)
+        throw std::invalid_argument("both maps must have one shape, and offsets two columns");
+    std::vector<Offset> steps;
+    for (size_t k = 0; k < offsets.shape(0); ++k)
+        steps.push_back({offsets.data()[2 * k], offsets.data()[2 * k + 1]});
+    std::vector<uint8_t> matched(height * width, 0);
+    {
+        nb::gil_scoped_release release;
+        BoundaryMatching matching(marks.data(), truth.data(), height, width, std::move(steps));
+        matching.run();
+        matching.write(matched.data());
+    }
+    return to_numpy<uint8_t, 2>(std::move(matched), {height, width});
+}
+
 template <class T>
 void bind_loop(nb::module_ &m, const char *name) {
     nb::class_<SplitBregman<T>>(m, name)
@@ -278,6 +298,7 @@ NB_MODULE(_kernels, m) {
     m.def("watershed", &watershed);
     m.def("oriented_contrast", &oriented_contrast);
     m.def("merge_regions", &merge_regions);
+    m.def("match_boundaries", &match_boundaries);
     bind_loop<float>(m, "SplitBregmanSingle");
     bind_loop<double>(m, "SplitBregmanDouble");
 }

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.labels import read_labels
 from pfeseg.files.writing import replacing
+from pfeseg.labels.boundaries import Marks, boundaries_of, contours_at
 
 Labels = NDArray[np.integer[Any]]
 
@@ -23,16 +24,14 @@ def read_ground_truths(path: Path) -> list[Labels]:
     """Read the ground truths of one image: a BSDS .mat file, or one label map."""
     if path.suffix.lower() != ".mat":
         return [read_labels(path)]
-    content = _load(path)
-    if "groundTruth" not in content:
-        raise InvalidInputError(
-            f"{path}: expected 'groundTruth', found {_names(content)}; is it a BSDS ground truth?"
-        )
-    try:
-        truths = [cell[0, 0]["Segmentation"] for cell in content["groundTruth"].ravel()]
-    except (IndexError, ValueError, TypeError) as error:
-        raise InvalidInputError(f"{path}: its 'groundTruth' is not laid out as BSDS's") from error
-    return _checked(path, truths)
+    return _ground_truths(path, "Segmentation")
+
+
+def read_true_boundaries(path: Path) -> list[Marks]:
+    """Read the boundaries of the ground truths of one image, as `read_ground_truths` does."""
+    if path.suffix.lower() != ".mat":
+        return [boundaries_of(read_labels(path))]
+    return [marks.astype(bool) for marks in _ground_truths(path, "Boundaries")]
 
 
 def check_size(path: Path, truths: Sequence[Labels], image_shape: tuple[int, ...]) -> None:
@@ -59,6 +58,27 @@ def read_segmentations(path: Path) -> list[Labels]:
     if "ucm2" in content:
         return [cut_contour_map(content["ucm2"], level) for level in UCM_THRESHOLDS]
     raise InvalidInputError(f"{path}: expected 'segs' or 'ucm2', found {_names(content)}")
+
+
+def read_contours(path: Path) -> list[Marks]:
+    """Read the boundaries of one image as thin lines, one map per setting.
+
+    A label map is one; of .mat files 'segs' holds any number, and the contours of 'ucm2' are taken
+    at `UCM_THRESHOLDS`. Where a threshold changes nothing, the very same map comes again.
+    """
+    if path.suffix.lower() != ".mat":
+        return [boundaries_of(read_labels(path))]
+    content = _load(path)
+    if "ucm2" not in content:
+        return [boundaries_of(labels) for labels in read_segmentations(path)]
+    ucm2 = content["ucm2"]
+    maps: list[Marks] = []
+    counts: list[int] = []
+    for threshold in UCM_THRESHOLDS:
+        counts.append(int((ucm2 >= threshold).sum()))
+        unchanged = len(counts) > 1 and counts[-1] == counts[-2]
+        maps.append(maps[-1] if unchanged else contours_at(ucm2, threshold))
+    return maps
 
 
 def write_segmentations(path: Path, segmentations: Sequence[Labels]) -> None:
@@ -96,6 +116,19 @@ def cut_contour_map(ucm2: NDArray[np.float64], threshold: float) -> Labels:
 
     regions: Labels = label(ucm2 <= threshold, np.ones((3, 3)))[0]
     return regions[1::2, 1::2]
+
+
+def _ground_truths(path: Path, field: str) -> list[Labels]:
+    content = _load(path)
+    if "groundTruth" not in content:
+        raise InvalidInputError(
+            f"{path}: expected 'groundTruth', found {_names(content)}; is it a BSDS ground truth?"
+        )
+    try:
+        truths = [cell[0, 0][field] for cell in content["groundTruth"].ravel()]
+    except (IndexError, ValueError, TypeError) as error:
+        raise InvalidInputError(f"{path}: its 'groundTruth' is not laid out as BSDS's") from error
+    return _checked(path, truths)
 
 
 def _load(path: Path) -> dict[str, Any]:

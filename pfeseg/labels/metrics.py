@@ -8,6 +8,10 @@ a segmentation and a ground truth feeds all three:
 * PRI, the probabilistic Rand index: share of the pixel pairs on which both agree,
   as the benchmark's program counts them;
 * VI, the variation of information H(S) + H(G) - 2 I(S; G), in bits.
+
+Beside these, not in the benchmark: ARI, the Rand index adjusted for chance; and IoU and Dice, the
+best overlap of a region R as intersection over union and as twice the intersection over the sum of
+both, the mean over all R whatever their size.
 """
 
 from __future__ import annotations
@@ -46,7 +50,7 @@ class Comparison:
         Pixels of every region of every ground truth.
     region_overlaps : (R,) array
         Its best intersection over union with a region of the segmentation.
-    pri, vi : float
+    pri, vi, ari : float
         Means over the ground truths.
     """
 
@@ -54,11 +58,22 @@ class Comparison:
     region_overlaps: FloatArray
     pri: float
     vi: float
+    ari: float
 
     @property
     def covered(self) -> float:
         """Numerator of the covering, whose denominator is the sum of `region_sizes`."""
         return float(self.region_sizes @ self.region_overlaps)
+
+    @property
+    def iou(self) -> float:
+        """Mean intersection over union of the regions of the ground truths."""
+        return float(self.region_overlaps.mean())
+
+    @property
+    def dice(self) -> float:
+        """Mean Dice coefficient of them; the best region is the same."""
+        return float((2 * self.region_overlaps / (1 + self.region_overlaps)).mean())
 
     @property
     def scores(self) -> Scores:
@@ -149,7 +164,7 @@ def compare_tables(tables: Sequence[FloatArray]) -> Comparison:
 
     Columns of zeros do no harm, so tables of merged regions are sums of columns.
     """
-    sizes, overlaps, pri, vi = [], [], [], []
+    sizes, overlaps, pri, vi, ari = [], [], [], [], []
     for table in tables:
         truth_sizes, label_sizes = table.sum(axis=1), table.sum(axis=0)
         union = truth_sizes[:, None] + label_sizes - table
@@ -157,8 +172,13 @@ def compare_tables(tables: Sequence[FloatArray]) -> Comparison:
         overlaps.append((table / union).max(axis=1))
         pri.append(_rand_index(table, truth_sizes, label_sizes))
         vi.append(_variation_of_information(table, truth_sizes, label_sizes))
+        ari.append(_adjusted_rand_index(table, truth_sizes, label_sizes))
     return Comparison(
-        np.concatenate(sizes), np.concatenate(overlaps), float(np.mean(pri)), float(np.mean(vi))
+        np.concatenate(sizes),
+        np.concatenate(overlaps),
+        float(np.mean(pri)),
+        float(np.mean(vi)),
+        float(np.mean(ari)),
     )
 
 
@@ -245,6 +265,15 @@ def _rand_index(table: FloatArray, rows: FloatArray, columns: FloatArray) -> flo
     n = rows.sum()
     disagreeing = (rows**2).sum() / 2 + (columns**2).sum() / 2 - (table**2).sum()
     return 1.0 if n < 2 else float(1 - disagreeing / (n * (n - 1) / 2))
+
+
+def _adjusted_rand_index(table: FloatArray, rows: FloatArray, columns: FloatArray) -> float:
+    together, in_truth, in_labels, all_pairs = (
+        float((counts * (counts - 1)).sum() / 2) for counts in (table, rows, columns, rows.sum())
+    )
+    by_chance = in_truth * in_labels / all_pairs if all_pairs else 0.0
+    most = (in_truth + in_labels) / 2
+    return 1.0 if most == by_chance else (together - by_chance) / (most - by_chance)
 
 
 def _variation_of_information(table: FloatArray, rows: FloatArray, columns: FloatArray) -> float:
