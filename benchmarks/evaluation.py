@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,25 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.benchmark.dataset import Item, find_items
-from pfeseg.files.matlab import UCM_THRESHOLDS, read_ground_truths
+from pfeseg.benchmark.evaluation import count_contours
+from pfeseg.files.matlab import (
+    UCM_THRESHOLDS,
+    contours_of,
+    read_ground_truths,
+    read_true_boundaries,
+)
 from pfeseg.files.reading import read_image
+from pfeseg.labels.boundaries import BoundaryCounts
 from pfeseg.labels.metrics import Comparison, compare_tables, contingency_tables
 from pfeseg.parallel import run_unordered
 from pfeseg.regions.hierarchy import Hierarchy
 
 Labels = NDArray[np.integer[Any]]
 Truths = list[Labels]
-
-BOUNDARY_TOLERANCE = 2.0
-"""Pixels by which a drawn boundary may be off."""
-
-
-@dataclass(frozen=True)
-class BoundaryScore:
-    """Share of the human boundaries that are found, and of the found ones that are human."""
-
-    recall: float
-    precision: float
 
 
 def load(item: Item) -> tuple[NDArray[np.uint8], Truths]:
@@ -89,26 +84,9 @@ def compare_merges(
     return found
 
 
-def boundary_score(labels: Labels, truths: Truths) -> BoundaryScore:
-    """Compare boundaries within `BOUNDARY_TOLERANCE` pixels; means over the ground truths."""
-    from scipy.ndimage import distance_transform_edt
-
-    from pfeseg.labels.maps import find_boundaries
-
-    mine = find_boundaries(labels)
-    if not mine.any():
-        return BoundaryScore(0.0, 1.0)
-    from_mine = distance_transform_edt(~mine)
-    recalls, precisions = [], []
-    for truth in truths:
-        theirs = find_boundaries(truth)
-        if theirs.any():
-            recalls.append((from_mine[theirs] <= BOUNDARY_TOLERANCE).mean())
-            from_theirs = distance_transform_edt(~theirs)
-            precisions.append((from_theirs[mine] <= BOUNDARY_TOLERANCE).mean())
-    if not recalls:
-        return BoundaryScore(1.0, 0.0)
-    return BoundaryScore(float(np.mean(recalls)), float(np.mean(precisions)))
+def compare_contours(tree: Hierarchy, item: Item) -> list[BoundaryCounts]:
+    """Compare the contours at the benchmark's 99 thresholds with the human boundaries."""
+    return count_contours(contours_of(tree.contour_map()), read_true_boundaries(item.ground_truth))
 
 
 def figures(scores: Any) -> str:

@@ -18,12 +18,12 @@ from evaluation import compare_levels, every, figures, load, map_items
 
 from pfeseg import Clusters, Settings, segment
 from pfeseg.benchmark.dataset import Item
-from pfeseg.image import texture
+from pfeseg.image import detail, texture
 from pfeseg.labels.metrics import Comparison, compare, summarise
 from pfeseg.pixels import cooccurrence
 from pfeseg.regions import appearance, cues, merging
 
-ROOMS = {room.__name__: room for room in (appearance, cues, cooccurrence, merging, texture)}
+ROOMS = {room.__name__: room for room in (appearance, cues, cooccurrence, detail, merging, texture)}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,6 +98,9 @@ VARIANTS = (
     Variant("8 clusters of this embedding", {"cut": Clusters(8)}),
     Variant("8 clusters of the preset clusters", {"cut": Clusters(8)}, preset="clusters"),
     Variant("8 clusters of the paper preset", {"cut": Clusters(8)}, preset="paper"),
+    Variant("basins blurred by 1 pixel", constants={"pfeseg.regions.merging.BASIN_BLUR": 1.0}),
+    Variant("basins blurred by 3 pixels", constants={"pfeseg.regions.merging.BASIN_BLUR": 3.0}),
+    Variant("hierarchy at 240 pixels", constants={"pfeseg.image.detail.DETAIL": 2}),
     Variant("area exponent 0", constants={"pfeseg.regions.merging.AREA_EXPONENT": 0.0}),
     Variant("area exponent 0.2", constants={"pfeseg.regions.merging.AREA_EXPONENT": 0.2}),
     Variant(

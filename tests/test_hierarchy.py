@@ -24,7 +24,7 @@ from pfeseg.files.matlab import UCM_THRESHOLDS, cut_contour_map, read_segmentati
 from pfeseg.image.detail import look_closely
 from pfeseg.labels.maps import split_regions
 from pfeseg.regions.appearance import describe
-from pfeseg.regions.cues import CUES, contrasts
+from pfeseg.regions.cues import CUES, contrasts, enlarge_edges
 from pfeseg.regions.hierarchy import Hierarchy
 from pfeseg.regions.merging import AREA_EXPONENT, REGION_WEIGHTS, RegionGraph, merge_basins
 
@@ -270,15 +270,41 @@ def test_cues_have_no_preferred_side(chelsea):
     small = downsample(chelsea, 4)
     appearance = describe(look_closely(small, (20, 30)), (20, 30), small.shape)
     flipped = type(appearance)(
-        appearance.lab[::-1].copy(), appearance.materials[::-1].copy(),
-        appearance.textons[::-1].copy(),
-    )  # fmt: skip
+        *(
+            part[::-1].copy()
+            for part in (
+                appearance.fine_lab,
+                appearance.lab,
+                appearance.materials,
+                appearance.textons,
+            )
+        )
+    )
     for (cue, (right, down)), (_, (right2, down2)) in zip(
         contrasts(appearance), contrasts(flipped), strict=True
     ):
         np.testing.assert_allclose(right, right2[::-1], atol=1e-4, err_msg=str(cue))
         np.testing.assert_allclose(down, down2[::-1], atol=1e-4, err_msg=str(cue))
     assert {cue.reach % 2 for cue in CUES} == {1}
+
+
+@pytest.mark.parametrize("shape", [(20, 30), (37, 61), (7, 9), (40, 9)])
+def test_edges_are_enlarged_as_the_image_is(shape):
+    """A contrast that grows evenly along y and x does so at every size."""
+    y, x = np.arange(9.0), np.arange(14.0)
+    right = (y[:, None] + 0.5 + 2 * (x[None, :-1] + 1)).astype(np.float32)
+    down = (y[:-1, None] + 1 + 2 * (x[None] + 0.5)).astype(np.float32)
+    larger = enlarge_edges((right, down), shape)
+    assert [found.shape for found in larger] == [(shape[0], shape[1] - 1), (shape[0] - 1, shape[1])]
+    rows, columns = (np.arange(n) / n for n in shape)
+    centre_y, centre_x = (rows + 0.5 / shape[0]) * 9, (columns + 0.5 / shape[1]) * 14
+    expected = (
+        centre_y[:, None] + 2 * columns[None, 1:] * 14,
+        rows[1:, None] * 9 + 2 * centre_x[None],
+    )
+    inside = (slice(shape[0] // 4, -(shape[0] // 4)), slice(shape[1] // 4, -(shape[1] // 4)))
+    for found, exact in zip(larger, expected, strict=True):
+        np.testing.assert_allclose(found[inside], exact[inside], rtol=1e-5)
 
 
 def test_command_writes_the_hierarchy(samples, tmp_path):

@@ -15,7 +15,12 @@ from pfeseg.files.matlab import (
     read_segmentations,
     read_true_boundaries,
 )
-from pfeseg.labels.boundaries import BoundaryCounts, count_boundaries, summarise_boundaries
+from pfeseg.labels.boundaries import (
+    BoundaryCounts,
+    Marks,
+    count_boundaries,
+    summarise_boundaries,
+)
 from pfeseg.labels.metrics import Comparison, compare, summarise
 
 REGION_METRICS = ("covering", "pri", "vi", "ari", "iou", "dice")
@@ -71,12 +76,15 @@ def compare_regions(pair: Pair) -> list[Comparison]:
 
 def compare_contours(pair: Pair) -> list[BoundaryCounts]:
     """Compare the boundaries of one image, one count per setting."""
-    truths = read_true_boundaries(_truth(pair))
+    return count_contours(read_contours(pair.segmentation), read_true_boundaries(_truth(pair)))
+
+
+def count_contours(maps: Sequence[Marks], truths: Sequence[Marks]) -> list[BoundaryCounts]:
+    """Match each of some maps with the ground truths; a map that comes again counts again."""
     counts: list[BoundaryCounts] = []
-    before = None
-    for marks in read_contours(pair.segmentation):
-        counts.append(counts[-1] if marks is before else count_boundaries(marks, truths))
-        before = marks
+    for k, marks in enumerate(maps):
+        again = k > 0 and marks is maps[k - 1]
+        counts.append(counts[-1] if again else count_boundaries(marks, truths))
     return counts
 
 

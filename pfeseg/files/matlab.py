@@ -71,7 +71,11 @@ def read_contours(path: Path) -> list[Marks]:
     content = _load(path)
     if "ucm2" not in content:
         return [boundaries_of(labels) for labels in read_segmentations(path)]
-    ucm2 = content["ucm2"]
+    return contours_of(content["ucm2"])
+
+
+def contours_of(ucm2: NDArray[np.floating[Any]]) -> list[Marks]:
+    """Return the contours of an ultrametric contour map at `UCM_THRESHOLDS` as thin lines."""
     maps: list[Marks] = []
     counts: list[int] = []
     for threshold in UCM_THRESHOLDS:

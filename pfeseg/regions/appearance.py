@@ -1,9 +1,13 @@
-"""What the pixels of an image look like: colours, and classes of colour and of texture."""
+"""What the pixels of an image look like: colours, and classes of colour and of texture.
+
+Colours are described at two sizes. Where a boundary runs is told by the finer one; what lies on its
+two sides by the coarser one, at which there are classes too.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +18,10 @@ from pfeseg.image.resize import area_average, small_size
 from pfeseg.image.texture import filter_responses
 
 FloatArray = NDArray[np.float64]
+Classes = NDArray[np.int32]
 
-FINENESS = 2
-"""Appearance is described at this many times the resolution of the embedding."""
+COARSENESS = 2
+"""Classes are those of pixels at this many times the resolution of the embedding."""
 
 N_MATERIALS = 24
 """Classes of colour together with local contrast."""
@@ -31,43 +36,51 @@ Feature = Literal["lightness", "colour", "materials", "textons"]
 FEATURES: tuple[Feature, ...] = get_args(Feature)
 
 HISTOGRAMS: frozenset[str] = frozenset({"materials", "textons"})
-"""Features that are memberships in classes. Their means are histograms, which are compared by
-their chi-square distance; the means of the others by their Euclidean distance."""
+"""Features that are classes. They are compared by the chi-square distance of their histograms,
+the others by the Euclidean distance of their means."""
 
 
 @dataclass(frozen=True, eq=False)
 class Appearance:
-    """Description of an image of h w pixels.
+    """Description of an image.
 
     Attributes
     ----------
-    lab : (h, w, 3) array
-        CIELAB.
-    materials, textons : (h, w, classes) float32 array
-        Membership of each pixel in classes of colour with local contrast, and in classes of
-        filter responses: 1 in its own class, else 0.
+    fine_lab : (h, w, 3) array
+        CIELAB at the size of the hierarchy.
+    lab : (h', w', 3) array
+        CIELAB at a coarser size, or the same.
+    materials, textons : (h', w') int32 array
+        Class of each pixel, of colour with local contrast and of filter responses.
     """
 
+    fine_lab: FloatArray
     lab: FloatArray
-    materials: NDArray[np.float32]
-    textons: NDArray[np.float32]
+    materials: Classes
+    textons: Classes
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Height and width."""
+        """Height and width of the hierarchy."""
+        return self.fine_lab.shape[0], self.fine_lab.shape[1]
+
+    @property
+    def coarse_shape(self) -> tuple[int, int]:
+        """Height and width at which there are classes."""
         return self.lab.shape[0], self.lab.shape[1]
 
-    def channels(self, feature: Feature) -> NDArray[np.floating[Any]]:
-        """Return the channels of one feature, (h, w, c)."""
-        match feature:
-            case "lightness":
-                return self.lab[..., :1]
-            case "colour":
-                return self.lab[..., 1:]
-            case "materials":
-                return self.materials
-            case "textons":
-                return self.textons
+    def classes(self, feature: str) -> Classes:
+        """Return the classes of a feature that has them, (h', w')."""
+        return self.materials if feature == "materials" else self.textons
+
+    def channels(self, feature: Feature, *, fine: bool) -> NDArray[np.float32]:
+        """Return the channels of one feature: (h, w, c) if fine, which classes are not."""
+        if feature in HISTOGRAMS:
+            classes = self.classes(feature)
+            return np.eye(int(classes.max()) + 1, dtype=np.float32)[classes]
+        lab = self.fine_lab if fine else self.lab
+        part = lab[..., :1] if feature == "lightness" else lab[..., 1:]
+        return part.astype(np.float32)
 
 
 def describe(
@@ -76,7 +89,7 @@ def describe(
     full_shape: tuple[int, ...],
     seed: int = 0,
 ) -> Appearance:
-    """Describe an image at `FINENESS` times the resolution of its embedding.
+    """Describe an image whose embedding is coarser by `COARSENESS` and more.
 
     Parameters
     ----------
@@ -87,21 +100,13 @@ def describe(
     """
     from threadpoolctl import threadpool_limits
 
-    factor = max(full_shape[:2]) / working_side(FINENESS, small_shape, full_shape)
+    factor = max(full_shape[:2]) / working_side(COARSENESS, small_shape, full_shape)
     shape = small_size(full_shape, factor if factor >= WORTHWHILE or factor < 1 else 1)
     lab = area_average(detail.lab, shape)
     contrast = area_average(detail.contrast, shape)
     rng = np.random.default_rng(seed)
     with threadpool_limits(1):  # more threads may change the bytes
         colour_and_contrast = np.concatenate([lab, CONTRAST_WEIGHT * contrast], axis=2)
-        materials = _classes(colour_and_contrast, N_MATERIALS, rng)
-        textons = _classes(filter_responses(detail.lab[..., 0], shape), N_TEXTONS, rng)
-    return Appearance(lab, materials, textons)
-
-
-def _classes(
-    features: NDArray[np.floating[Any]], n_classes: int, rng: np.random.Generator
-) -> NDArray[np.float32]:
-    """Cluster pixels; returns their memberships, (h, w, classes)."""
-    classes, centres = quantise(features, n_classes, rng)
-    return np.eye(len(centres), dtype=np.float32)[classes]
+        materials = quantise(colour_and_contrast, N_MATERIALS, rng)[0]
+        textons = quantise(filter_responses(detail.lab[..., 0], shape), N_TEXTONS, rng)[0]
+    return Appearance(detail.lab, lab, materials, textons)

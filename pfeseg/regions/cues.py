@@ -17,6 +17,7 @@ from pfeseg import kernels
 from pfeseg.image.smoothing import smooth
 from pfeseg.regions.appearance import HISTOGRAMS, Appearance, Feature
 
+FloatArray = NDArray[np.float64]
 EdgeMaps = tuple[NDArray[np.float32], NDArray[np.float32]]
 """One value for each pixel and its right neighbour, (h, w - 1), and its lower one, (h - 1, w)."""
 
@@ -34,6 +35,9 @@ class Cue:
         What is compared.
     reach : int
         Distance of the two sides in pixels, an odd number.
+    fine : bool
+        Whether at the size of the hierarchy; else at that of the classes, half as many pixels
+        along each side.
     weight : float
         In the strength of contours.
     ridge_weight : float
@@ -44,13 +48,16 @@ class Cue:
     reach: int
     weight: float
     ridge_weight: float = 0.0
+    fine: bool = False
 
 
 CUES = (
-    Cue("lightness", 5, 0.111, ridge_weight=0.7),
-    Cue("colour", 5, 0.091, ridge_weight=0.7),
+    Cue("lightness", 5, 0.05, ridge_weight=0.7, fine=True),
+    Cue("colour", 5, 0.016, ridge_weight=0.7, fine=True),
+    Cue("lightness", 5, 0.05),
+    Cue("colour", 5, 0.0475),
     Cue("materials", 5, 0.0, ridge_weight=0.5),
-    Cue("materials", 11, 4.88, ridge_weight=0.25),
+    Cue("materials", 11, 3.05, ridge_weight=0.25),
     Cue("textons", 11, 2.92),
 )
 """Weights chosen on the training images of BSDS500, see benchmarks/quality.md."""
@@ -79,12 +86,49 @@ def contrasts(appearance: Appearance, threads: int = 1) -> Contrasts:
     """Compute every cue on its own; the number of threads never changes the result."""
 
     def compare_sides(cue: Cue) -> EdgeMaps:
-        channels = appearance.channels(cue.what).astype(np.float32, copy=False)
+        channels = appearance.channels(cue.what, fine=cue.fine)
         sides = smooth(channels, WINDOW * cue.reach, truncate=3)
-        return kernels.oriented_contrast(sides, cue.reach, cue.what in HISTOGRAMS)
+        maps = kernels.oriented_contrast(sides, cue.reach, cue.what in HISTOGRAMS)
+        return enlarge_edges(maps, appearance.shape)
 
     with ThreadPoolExecutor(threads) as pool:  # both steps run without the interpreter's lock
         return list(zip(CUES, pool.map(compare_sides, CUES), strict=True))
+
+
+def enlarge_edges(maps: EdgeMaps, shape: tuple[int, int]) -> EdgeMaps:
+    """Bring the values of edges to an image of another shape, by linear interpolation."""
+    height, width = shape
+    right, down = maps
+    if (len(right), down.shape[1]) == shape:
+        return maps
+    along_y, across_y = _centres(len(right), height), _sides(len(right), height)
+    along_x, across_x = _centres(down.shape[1], width), _sides(down.shape[1], width)
+    return _interpolate(right, along_y, across_x), _interpolate(down, across_y, along_x)
+
+
+def _centres(small: int, large: int) -> FloatArray:
+    """Places of the centres of `large` pixels in units of `small` ones, from the first's centre."""
+    return (np.arange(large) + 0.5) * small / large - 0.5
+
+
+def _sides(small: int, large: int) -> FloatArray:
+    """Places of the sides between `large` pixels, from the first side between `small` ones."""
+    return np.arange(1, large) * small / large - 1
+
+
+def _interpolate(values: NDArray[np.float32], y: FloatArray, x: FloatArray) -> NDArray[np.float32]:
+    """Take the values at places of a grid; beyond its ends those of the ends."""
+    for axis, places in enumerate((y, x)):
+        last = values.shape[axis] - 1
+        if last < 0:  # an image one pixel wide has no edges to the right
+            return np.zeros((len(y), len(x)), dtype=np.float32)
+        inside = np.clip(places, 0, last)
+        before = np.minimum(inside.astype(np.intp), max(last - 1, 0))
+        share = (inside - before).astype(np.float32)
+        share = share[:, None] if axis == 0 else share
+        after = np.minimum(before + 1, last)
+        values = values.take(before, axis) * (1 - share) + values.take(after, axis) * share
+    return values
 
 
 def _sum(terms: list[tuple[float, EdgeMaps]]) -> EdgeMaps:

@@ -52,7 +52,7 @@ class Hierarchy:
         touch, at the level of the boundary between them, so that all cuts stay connected.
         """
         pairs = touching(base)
-        levels = self._merge_levels(pairs[:, 0], pairs[:, 1])
+        levels = self.boundary_levels(pairs)
         renumbered = consecutive(base)
         number = np.zeros(len(self.merges) + 1, dtype=np.int32)
         number[base.ravel()] = renumbered.ravel()
@@ -101,6 +101,10 @@ class Hierarchy:
         )
         levels[::2, ::2] = corners[::2, ::2]
         return levels
+
+    def boundary_levels(self, pairs: NDArray[np.integer[Any]]) -> FloatArray:
+        """Return the level at which each of some pairs of base regions comes together, (m,)."""
+        return self._merge_levels(pairs[:, 0], pairs[:, 1])
 
     def _after(self, n_merges: int) -> Labels:
         owner = np.arange(len(self.merges) + 1)

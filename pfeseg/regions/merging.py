@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg import kernels
-from pfeseg.image.resize import interpolate
+from pfeseg.image.resize import enlarge_labels, interpolate
 from pfeseg.image.smoothing import smooth
 from pfeseg.labels.maps import boundary_edges, consecutive
-from pfeseg.regions.appearance import FEATURES, HISTOGRAMS, Appearance
-from pfeseg.regions.cues import EdgeMaps, contour_strength, contrasts, ridges
+from pfeseg.regions.appearance import HISTOGRAMS, Appearance
+from pfeseg.regions.cues import EdgeMaps, contour_strength, contrasts, enlarge_edges, ridges
 from pfeseg.regions.hierarchy import Hierarchy
 
 Labels = NDArray[np.int32]
@@ -31,7 +31,7 @@ EMBEDDING_STEP_WEIGHT = 8.4
 """Of the jump of the embedding across a boundary."""
 
 REGION_WEIGHTS = {
-    "lightness": 0.0028,
+    "lightness": 0.0032,
     "colour": 0.03,
     "materials": 2.41,
     "textons": 3.5,
@@ -41,11 +41,11 @@ REGION_WEIGHTS = {
 
 AREA_EXPONENT = 0.1
 
-HALF_COST = 8.6
+HALF_COST = 7.33
 """Cost that becomes level 1/2. This and the weights were chosen on the training images of
 BSDS500, see benchmarks/quality.md."""
 
-BASIN_BLUR = 1.0
+BASIN_BLUR = 2.0
 """Width, in pixels, of the Gaussian that smooths the contours before basins are sought."""
 
 
@@ -125,18 +125,23 @@ def region_graph(
 ) -> RegionGraph:
     """Sum up regions and their boundaries; arguments as in `merge_image`."""
     n, flat = int(base.max()) + 1, base.ravel()
-    embedding = interpolate(np.asarray(Y, dtype=np.float64), appearance.shape)
-    sums: dict[str, FloatArray] = {
-        name: _region_sums(appearance.channels(name), flat, n) for name in FEATURES
+    embedding = np.asarray(Y, dtype=np.float64)
+    sums = {
+        "lightness": _region_sums(appearance.fine_lab[..., :1], flat, n),
+        "colour": _region_sums(appearance.fine_lab[..., 1:], flat, n),
+        "materials": _region_histograms(appearance.materials, base, n),
+        "textons": _region_histograms(appearance.textons, base, n),
+        "embedding": _region_sums(interpolate(embedding, appearance.shape), flat, n),
     }
-    sums["embedding"] = _region_sums(embedding, flat, n)
-    steps = (
-        strength[0] + EMBEDDING_STEP_WEIGHT * _norms(np.diff(embedding, axis=1)),
-        strength[1] + EMBEDDING_STEP_WEIGHT * _norms(np.diff(embedding, axis=0)),
-    )
+    steps = embedding_steps(embedding, appearance)
     pairs, edge = boundary_edges(base)
     crosses = edge >= 0
-    step = np.concatenate([np.asarray(s, dtype=np.float64).ravel() for s in steps])[crosses]
+    step = np.concatenate(
+        [
+            (contrast + np.float32(EMBEDDING_STEP_WEIGHT) * jump).ravel()
+            for contrast, jump in zip(strength, steps, strict=True)
+        ]
+    )[crosses]
     return RegionGraph(
         areas=np.bincount(flat).astype(np.float64),
         sums=np.concatenate(list(sums.values()), axis=1),
@@ -145,6 +150,13 @@ def region_graph(
         lengths=np.bincount(edge[crosses], minlength=len(pairs)).astype(np.float64),
         contrasts=np.bincount(edge[crosses], step, len(pairs)).astype(np.float64),
     )
+
+
+def embedding_steps(Y: FloatArray, appearance: Appearance) -> EdgeMaps:
+    """Return the jump of the embedding across each pixel edge, looked at where classes are."""
+    coarse = interpolate(Y, appearance.coarse_shape)
+    jumps = (_norms(np.diff(coarse, axis=1)), _norms(np.diff(coarse, axis=0)))
+    return enlarge_edges(jumps, appearance.shape)
 
 
 def merge_basins(base: Labels, graph: RegionGraph) -> Hierarchy:
@@ -168,5 +180,12 @@ def _region_sums(channels: NDArray[np.floating[Any]], flat: Labels, n: int) -> F
     return np.stack([np.bincount(flat, channel, n) for channel in values], axis=1)
 
 
-def _norms(vectors: FloatArray) -> FloatArray:
-    return np.asarray(np.sqrt((vectors**2).sum(axis=-1)))
+def _region_histograms(classes: NDArray[np.int32], base: Labels, n: int) -> FloatArray:
+    """Count the pixels of each class in each region, (n, classes)."""
+    n_classes = int(classes.max()) + 1
+    keys = base.ravel() * n_classes + enlarge_labels(classes, base.shape).ravel()
+    return np.bincount(keys, minlength=n * n_classes).reshape(n, n_classes).astype(np.float64)
+
+
+def _norms(vectors: FloatArray) -> NDArray[np.float32]:
+    return np.asarray(np.sqrt((vectors**2).sum(axis=-1)), dtype=np.float32)

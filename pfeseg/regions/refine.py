@@ -34,10 +34,32 @@ def refine_labels(labels: Labels, image: ArrayLike) -> Labels:
 
 
 def to_full_size(labels: Labels, rgb: NDArray[np.float64], refine: bool) -> Labels:
-    """Bring labels to the size of an image, (H, W, 3), refined or merely enlarged."""
-    if refine:
-        return _refine(labels, rgb)
-    return enlarge_labels(labels, (rgb.shape[0], rgb.shape[1]))
+    """Bring labels to the size of an image, (H, W, 3), refined or merely enlarged.
+
+    Those of an image that was enlarged are shrunk; what was connected stays so.
+    """
+    shape = (rgb.shape[0], rgb.shape[1])
+    if labels.shape[0] > shape[0] or labels.shape[1] > shape[1]:
+        return _rejoin(enlarge_labels(labels, shape))
+    return _refine(labels, rgb) if refine else enlarge_labels(labels, shape)
+
+
+def _rejoin(labels: Labels) -> Labels:
+    """Give the splinters of each label but its largest piece to what they touch."""
+    pieces = split_regions(labels)
+    largest = _largest(pieces, labels)
+    markers = np.where(largest[labels] == pieces, labels + 1, 0).astype(np.int32)
+    return kernels.watershed(np.zeros(labels.shape, dtype=np.float32), markers) - 1
+
+
+def _largest(pieces: Labels, owner: Labels) -> NDArray[np.intp]:
+    """Return the largest piece of each owner, -1 for those that have none."""
+    owner_of_piece = np.zeros(int(pieces.max()) + 1, dtype=np.int32)
+    owner_of_piece[pieces.ravel()] = owner.ravel()
+    order = np.argsort(np.bincount(pieces.ravel()), kind="stable")
+    largest = np.full(int(owner.max()) + 1, -1)
+    largest[owner_of_piece[order]] = order  # of several values, the last stays
+    return largest
 
 
 def _refine(labels: Labels, image: NDArray[np.float64]) -> Labels:
@@ -73,11 +95,9 @@ def _markers(pieces: Labels, reach: int) -> Labels:
     """
     inside = np.where(_near_boundary(pieces, reach), 0, pieces + 1)
     spots = split_regions(inside)
-    piece_of_spot = np.zeros(int(spots.max()) + 1, dtype=np.int32)
-    piece_of_spot[spots.ravel()] = inside.ravel()
-    order = np.argsort(np.bincount(spots.ravel()), kind="stable")
+    found = _largest(spots, inside)
     largest = np.full(int(pieces.max()) + 2, -1)
-    largest[piece_of_spot[order]] = order  # of several values, the last stays
+    largest[: len(found)] = found
     markers: Labels = np.where(largest[inside] == spots, inside, 0)
     hidden = np.flatnonzero(largest[1:] < 0)
     return np.where(np.isin(pieces, hidden), pieces + 1, markers)
