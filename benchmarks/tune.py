@@ -33,8 +33,8 @@ from pfeseg.labels.maps import boundary_edges, find_boundaries
 from pfeseg.labels.metrics import Measured, contingency_tables
 from pfeseg.regions import merging
 from pfeseg.regions.appearance import describe
-from pfeseg.regions.cues import CUES, EdgeMaps, contrasts, ridges
-from pfeseg.regions.merging import RegionGraph, basins, merge_basins, region_graph, unit_rows
+from pfeseg.regions.cues import CUES, EdgeMaps, contrasts
+from pfeseg.regions.merging import RegionGraph, find_base, merge_basins, region_graph, unit_rows
 
 FIRST_STEP = 1.6
 CUE_NAMES = tuple(f"contrast of {'fine ' * cue.fine}{cue.what} at {cue.reach}" for cue in CUES)
@@ -84,7 +84,7 @@ def prepare(item: Item, seed: int) -> Prepared:
     Y = unit_rows(embedded, prepared.graph.degrees).reshape(*prepared.small.shape, -1)
     appearance = describe(prepared.detail, prepared.small.shape, prepared.rgb.shape, seed)
     found = contrasts(appearance)
-    base = basins(ridges(found))
+    base = find_base(found, appearance)
 
     def contrast_of(maps: EdgeMaps) -> tuple[RegionGraph, np.ndarray]:
         graph = region_graph(base, appearance, maps, Y)

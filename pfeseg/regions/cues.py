@@ -52,10 +52,10 @@ class Cue:
 
 
 CUES = (
-    Cue("lightness", 5, 0.05, ridge_weight=0.7, fine=True),
-    Cue("colour", 5, 0.016, ridge_weight=0.7, fine=True),
+    Cue("lightness", 5, 0.063, ridge_weight=0.7, fine=True),
+    Cue("colour", 5, 0.032, ridge_weight=0.7, fine=True),
     Cue("lightness", 5, 0.05),
-    Cue("colour", 5, 0.0475),
+    Cue("colour", 5, 0.0235),
     Cue("materials", 5, 0.0, ridge_weight=0.5),
     Cue("materials", 11, 3.05, ridge_weight=0.25),
     Cue("textons", 11, 2.92),

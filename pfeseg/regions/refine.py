@@ -83,8 +83,17 @@ def _refine_once(labels: Labels, image: NDArray[np.float64]) -> Labels:
     pieces = split_regions(large)
     label_of_piece = np.zeros(int(pieces.max()) + 1, dtype=np.int32)
     label_of_piece[pieces.ravel()] = large.ravel()
+    return np.asarray(label_of_piece[redraw_boundaries(pieces, image, reach)])
+
+
+def redraw_boundaries(pieces: Labels, image: NDArray[np.float64], reach: int) -> Labels:
+    """Draw the boundaries of connected pieces 0, 1, ... anew along the edges of an image.
+
+    Pixels within `reach` steps of a boundary are flooded from both sides, in the order of the
+    gradient of the channels of the image, (h, w, c).
+    """
     relief = gradient_norm(image, GRADIENT_BLUR)
-    return np.asarray(label_of_piece[kernels.watershed(relief, _markers(pieces, reach)) - 1])
+    return kernels.watershed(relief, _markers(pieces, reach)) - 1
 
 
 def _markers(pieces: Labels, reach: int) -> Labels:
