@@ -22,7 +22,6 @@ from pfeseg.labels.boundaries import (
     contours_at,
     count_boundaries,
     match_boundaries,
-    score_boundaries,
     summarise_boundaries,
 )
 
@@ -85,10 +84,10 @@ def test_as_many_pairs_as_there_can_be(height, width, shares, seed):
 
 
 def test_scores_by_hand():
-    found = score_boundaries(BoundaryCounts(drawn=10, right=5, human=20, found=4))
+    found = summarise_boundaries([[BoundaryCounts(drawn=10, right=5, human=20, found=4)]]).ois
     assert (found.precision, found.recall) == (0.5, 0.2)
     assert found.f == pytest.approx(2 / 7)
-    nothing = score_boundaries(BoundaryCounts(0, 0, 20, 0))
+    nothing = summarise_boundaries([[BoundaryCounts(0, 0, 20, 0)]]).ois
     assert (nothing.precision, nothing.recall, nothing.f) == (1, 0, 0)
 
 

@@ -103,12 +103,6 @@ def match_boundaries(marks: Marks, truth: Marks) -> Marks:
     ).astype(bool)
 
 
-def score_boundaries(counts: BoundaryCounts) -> BoundaryScores:
-    """Return precision, recall and F; where nothing is drawn, nothing is wrong."""
-    precision, recall, f = _scores(np.array([_row(counts)], dtype=np.float64))
-    return BoundaryScores(float(precision[0]), float(recall[0]), float(f[0]))
-
-
 def summarise_boundaries(images: Sequence[Sequence[BoundaryCounts]]) -> BoundarySummary:
     """Aggregate over a data set by the rules of the BSDS benchmark.
 

@@ -7,7 +7,7 @@ two sides by the coarser one, at which there are classes too.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,6 @@ CONTRAST_WEIGHT = 2.0
 """Of the local contrast beside the colour in the classes of materials."""
 
 Feature = Literal["lightness", "colour", "materials", "textons"]
-FEATURES: tuple[Feature, ...] = get_args(Feature)
 
 HISTOGRAMS: frozenset[str] = frozenset({"materials", "textons"})
 """Features that are classes. They are compared by the chi-square distance of their histograms,
