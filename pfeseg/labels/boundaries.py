@@ -5,8 +5,9 @@ other map within `TOLERANCE` of the image's diagonal, each with one only. A draw
 it is matched in any of the ground truths; recall is over the pixels of all of them.
 
 As many pixels are matched as can be. The benchmark's own program looks for the matching of least
-cost, in which leaving a pixel alone costs a hundred times the largest distance: the same
-number of pairs, but for chains of a hundred pixels that would all have to move for one more.
+cost, in which leaving a pixel alone costs a hundred times the largest distance. By that rule it
+finds as many pairs, but for chains of a hundred pixels that would all have to move for one more;
+its output was not at hand to compare with.
 """
 
 from __future__ import annotations
