@@ -33,6 +33,7 @@ def kmeans(
     rng: np.random.Generator,
     n_starts: int,
     max_iterations: int = MAX_ITERATIONS,
+    weights: FloatArray | None = None,
 ) -> tuple[Labels, FloatArray]:
     """Cluster rows by the best of several runs.
 
@@ -43,6 +44,8 @@ def kmeans(
         Number k, at most n.
     rng : Generator
     n_starts, max_iterations : int
+    weights : (n,) array, optional
+        Above 0: how many times each row counts. All count once unless given.
 
     Returns
     -------
@@ -52,7 +55,8 @@ def kmeans(
     """
     best: tuple[float, Labels, FloatArray] | None = None
     for _ in range(n_starts):
-        run = _lloyd(rows, _plus_plus(rows, n_clusters, rng), max_iterations)
+        start = _plus_plus(rows, n_clusters, rng, weights)
+        run = _lloyd(rows, start, max_iterations, weights)
         if best is None or run[0] < best[0]:
             best = run
     assert best is not None
@@ -104,29 +108,36 @@ def assign(rows: FloatArray, centres: FloatArray) -> tuple[Labels, FloatArray]:
 
 
 def _lloyd(
-    rows: FloatArray, centres: FloatArray, max_iterations: int
+    rows: FloatArray, centres: FloatArray, max_iterations: int, weights: FloatArray | None
 ) -> tuple[float, Labels, FloatArray]:
-    """Improve centres until they rest; returns the sum of squared distances too."""
+    """Improve centres until they rest; returns the weighted sum of squared distances too."""
     enough = TOLERANCE * float(rows.var(axis=0, dtype=np.float64).mean())
     labels, distances = assign(rows, centres)
     exact = rows.astype(np.float64)
     for _ in range(max_iterations):
-        moved = _means(exact, labels, distances, len(centres)).astype(rows.dtype)
+        moved = _means(exact, labels, distances, len(centres), weights).astype(rows.dtype)
         shift = float(((moved - centres) ** 2).sum())
         centres = moved
         old_labels = labels
         labels, distances = assign(rows, centres)
         if shift <= enough or (labels == old_labels).all():
             break
-    return float(distances.sum(dtype=np.float64)), labels, centres
+    return float(_times(distances, weights).sum(dtype=np.float64)), labels, centres
 
 
-def _means(rows: FloatArray, labels: Labels, distances: FloatArray, n_clusters: int) -> FloatArray:
+def _means(
+    rows: FloatArray,
+    labels: Labels,
+    distances: FloatArray,
+    n_clusters: int,
+    weights: FloatArray | None,
+) -> FloatArray:
     from scipy.sparse import csr_array
 
     n = len(rows)
-    counts = np.bincount(labels, minlength=n_clusters)
-    indicators = csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, n_clusters))
+    counts = np.bincount(labels, weights, n_clusters)
+    shares = np.ones(n) if weights is None else weights
+    indicators = csr_array((shares, labels, np.arange(n + 1)), shape=(n, n_clusters))
     sums = indicators.T @ rows
     empty = np.flatnonzero(counts == 0)
     if empty.size:  # a lost centre starts anew at the row that fits worst
@@ -135,21 +146,33 @@ def _means(rows: FloatArray, labels: Labels, distances: FloatArray, n_clusters: 
     return np.asarray(sums / counts[:, None])
 
 
-def _plus_plus(rows: FloatArray, n_clusters: int, rng: np.random.Generator) -> FloatArray:
+def _plus_plus(
+    rows: FloatArray, n_clusters: int, rng: np.random.Generator, weights: FloatArray | None
+) -> FloatArray:
     """Choose starting centres among the rows, each far from those before (greedy k-means++)."""
     n_trials = 2 + int(np.log(n_clusters))
     norms = np.einsum("ij,ij->i", rows, rows)
-    chosen = [int(rng.integers(len(rows)))]
+    first = rng.integers(len(rows)) if weights is None else _draw(weights, 1, rng)[0]
+    chosen = [int(first)]
     nearest = _squared_distances(rows, norms, chosen)[0]
     for _ in range(1, n_clusters):
-        reach = np.cumsum(nearest, dtype=np.float64)
-        candidates = np.searchsorted(reach, rng.random(n_trials) * reach[-1])
-        candidates = np.minimum(candidates, len(rows) - 1)
+        candidates = _draw(_times(nearest, weights), n_trials, rng)
         reduced = np.minimum(nearest, _squared_distances(rows, norms, candidates))
-        best = int(reduced.sum(axis=1, dtype=np.float64).argmin())
+        best = int(_times(reduced, weights).sum(axis=1, dtype=np.float64).argmin())
         chosen.append(int(candidates[best]))
         nearest = reduced[best]
     return rows[chosen]
+
+
+def _draw(shares: FloatArray, count: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Draw indices, each as often as its share says."""
+    reach = np.cumsum(shares, dtype=np.float64)
+    drawn = np.searchsorted(reach, rng.random(count) * reach[-1])
+    return np.asarray(np.minimum(drawn, len(shares) - 1))
+
+
+def _times(values: FloatArray, weights: FloatArray | None) -> FloatArray:
+    return values if weights is None else values * weights
 
 
 def _squared_distances(rows: FloatArray, norms: FloatArray, chosen: Any) -> FloatArray:
