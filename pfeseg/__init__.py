@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pfeseg.segmentation.result import Segmentation
     from pfeseg.segmentation.segment import segment
     from pfeseg.segmentation.settings import Settings
-    from pfeseg.segmentation.steps import build_hierarchy
+    from pfeseg.segmentation.steps import build_hierarchy, cluster_regions
     from pfeseg.segmentation.sweep import Sweep, Trial, sweep
     from pfeseg.segmentation.walk import segment_prepared
     from pfeseg.solver.embed import embed
@@ -59,6 +59,7 @@ _HOME = {
     "build_pixel_graph": "pixels.graph",
     "clean_regions": "regions.clean",
     "cluster_embedding": "clustering.embedding",
+    "cluster_regions": "segmentation.steps",
     "downsample": "image.resize",
     "draw_overlay": "pictures.overlay",
     "embed": "solver.embed",
@@ -96,6 +97,7 @@ __all__ = [
     "build_pixel_graph",
     "clean_regions",
     "cluster_embedding",
+    "cluster_regions",
     "downsample",
     "draw_overlay",
     "embed",

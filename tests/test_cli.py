@@ -15,21 +15,26 @@ from pfeseg.cli import COMMANDS
 
 
 @pytest.mark.parametrize(
-    ("options", "features", "r_relaxed"),
+    ("options", "features", "r_relaxed", "cluster"),
     [
-        ([], "pmi", 15),
-        (["--regions", 3], "pmi", 15),
-        (["-k", 4], "lab", 1.5),
-        (["--method", "sc"], "lab", 1.5),
-        (["-k", 4, "--preset", "default"], "pmi", 15),
-        (["-k", 4, "--preset", "paper"], "rgb", 10),
+        ([], "pmi", 15, "regions"),
+        (["--regions", 3], "pmi", 15, "regions"),
+        (["-k", 4], "pmi", 15, "regions"),
+        (["-k", 4, "--cluster", "pixels"], "pmi", 15, "pixels"),
+        (["--method", "sc"], "pmi", 15, "regions"),
+        (["-k", 4, "--preset", "default"], "pmi", 15, "regions"),
+        (["-k", 4, "--preset", "paper"], "rgb", 10, "pixels"),
+        (["-k", 4, "--preset", "paper", "--cluster", "regions"], "rgb", 10, "regions"),
     ],
 )
-def test_clusters_start_from_a_preset_of_their_own(options, features, r_relaxed, samples, tmp_path):
+def test_all_starts_from_the_default_unless_told(
+    options, features, r_relaxed, cluster, samples, tmp_path
+):
     result = run("segment", samples / "scene.png", "--max-size", 40, *options, "-o", tmp_path)
     assert result.exit_code == 0, result.stderr
     settings = json.loads((tmp_path / "scene.json").read_text())["settings"]
     assert (settings["features"], settings["solver"]["r_relaxed"]) == (features, r_relaxed)
+    assert settings["cluster"] == cluster
 
 
 def test_segment_writes_labels_overlay_and_report(samples, tmp_path):
@@ -76,7 +81,9 @@ def test_results_go_beside_the_input_and_are_not_overwritten(samples, tmp_path):
         (["{scene}", "-k", "-1"], 2, "'-1' is neither 'auto' nor"),
         (["{scene}", "-d", "many"], 2, "'many' is neither 'auto' nor"),
         (["{scene}", "--downsample", "0.5"], 2, "0.5 is not in the range"),
-        (["{scene}", "--preset", "best"], 2, "the presets are: default, clusters, paper"),
+        (["{scene}", "--preset", "best"], 2, "the presets are: default, paper"),
+        (["{scene}", "--preset", "clusters"], 2, "the presets are: default, paper"),
+        (["{scene}", "-k", "3", "--cluster", "basins"], 2, "'regions', 'pixels'"),
         (["{scene}", "--frobnicate"], 2, "--frobnicate"),
         ([], 2, "INPUT"),
         (["{scene}", "-k", "100000"], 1, "more than the 120 x 90 pixels"),

@@ -122,9 +122,7 @@ def test_another_data_set_does_not_mix(finished, tiny, tmp_path):
 
 
 def test_the_config_file_cannot_change_what_the_command_varies(finished, tiny, tmp_path):
-    chosen = Settings.preset(
-        "clusters", min_region=0.3, method="ncut", cut=Clusters(7), downsample=8
-    )
+    chosen = Settings(min_region=0.3, method="ncut", cut=Clusters(7), downsample=8)
     (tmp_path / "config.json").write_text(chosen.to_json())
     args = ("--config", tmp_path / "config.json", "-d", "3,4", "--methods", "pfe,sc,gmm,auto", "-q")
     result = run("bsds", tiny, "-o", tmp_path / "out", *args, "--no-figures")

@@ -96,10 +96,12 @@ def test_more_than_there_are_pixels(chosen, message):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_cuts_a_photograph_and_reports_it(method, chelsea):
-    result = segment(chelsea, Settings.preset("clusters", method=method, n_dims=6, downsample=8))
+    chosen = Settings(method=method, n_dims=6, cut=Clusters("dims"), downsample=8)
+    result = segment(chelsea, chosen)
     assert result.labels.shape == chelsea.shape[:2]
     assert 2 <= result.n_regions <= 6
-    assert result.coordinates.shape[0] == result.small_labels.size
+    assert result.coordinates.shape[0] == result.small_image[..., 0].size
+    assert (result.coordinates.shape[0] == result.small_labels.size) == (method != "pfe")
     report = result.report()
     assert ("stop_reason" in report) == (method == "pfe")
     assert report["settings"]["method"] == method
@@ -118,12 +120,15 @@ def test_every_method_recovers_flat_colours(method):
 @pytest.mark.parametrize("shape", [(1, 1), (1, 40), (7, 3)])
 def test_every_method_survives_odd_images(method, shape):
     for image in (np.zeros(shape), np.random.default_rng(0).random(shape)):
-        settings = Settings.preset("clusters", method=method, n_dims=min(3, image.size))
-        assert segment(image, settings).labels.shape == shape
+        for cluster in ("regions", "pixels"):
+            n_dims = min(3, image.size)
+            settings = Settings(method=method, n_dims=n_dims, cut=Clusters("dims"), cluster=cluster)
+            assert segment(image, settings).labels.shape == shape
 
 
-def test_one_prepared_image_gives_the_bytes_of_separate_runs(chelsea):
-    prepared = PreparedImage(chelsea, Settings.preset("clusters", downsample=8))
+@pytest.mark.parametrize("cluster", ["regions", "pixels"])
+def test_one_prepared_image_gives_the_bytes_of_separate_runs(chelsea, cluster):
+    prepared = PreparedImage(chelsea, Settings(downsample=8, cluster=cluster))
     for method in METHODS:
         for d, k in ((9, None), (4, 6), (9, 3)):
             chosen = prepared.settings.changed(method=method, n_dims=d, cut=Clusters(k or "dims"))

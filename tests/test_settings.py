@@ -36,9 +36,7 @@ def test_presets():
     assert (*caps, paper.solver.relaxed_iterations) == (10, 5, 100)
     assert (paper.downsample, paper.neighbours, paper.sigma) == (4, 4, "rms")
     assert Settings.preset("paper", n_dims=7).n_dims == 7
-    clusters = Settings.preset("clusters")
-    assert clusters.cut == Clusters("dims")
-    assert clusters.solver.r_relaxed < Settings().solver.r_relaxed  # flatter
+    assert (Settings().cluster, paper.cluster) == ("regions", "pixels")
 
 
 def test_changed_reaches_the_solver():
@@ -67,6 +65,27 @@ def test_settings_of_version_0_1_are_understood():
     nothing = {"n_segments": None, "n_regions": None, "level": None}
     assert Settings.from_dict(nothing) == Settings()
     assert Settings.from_dict({"n_segments": "dims"}).cut == Clusters("dims")
+
+
+def test_clusters_of_earlier_versions_are_those_of_pixels():
+    for cut in (Clusters(8), Clusters("dims"), Clusters("auto")):
+        old = Settings(cut=cut).to_dict()
+        del old["cluster"]
+        assert Settings.from_dict(old) == Settings(cut=cut, cluster="pixels")
+    assert Settings.from_dict({"n_segments": 5}).cluster == "pixels"
+    for cut in (AUTOMATIC, Level(0.2), Regions(4)):  # nothing to tell: as for new ones
+        old = Settings(cut=cut).to_dict()
+        del old["cluster"]
+        assert Settings.from_dict(old) == Settings(cut=cut)
+    for cluster in ("regions", "pixels"):
+        new = Settings(cut=Clusters(8), cluster=cluster)
+        assert Settings.from_json(new.to_json()) == new
+
+
+def test_only_methods_with_a_hierarchy_cluster_regions():
+    assert Settings().clusters_regions
+    assert not Settings(cluster="pixels").clusters_regions
+    assert not Settings(method="sc").clusters_regions
 
 
 def test_presets_can_be_read_without_numpy():
@@ -118,7 +137,8 @@ def test_settings_are_frozen():
         (lambda: Settings(solver=3), "solver"),
         (lambda: Settings.from_json("[1]"), "names and values"),
         (lambda: Settings(seed=-1), "seed"),
-        (lambda: Settings.preset("best"), "the presets are: default, clusters, paper"),
+        (lambda: Settings.preset("best"), "the presets are: default, paper"),
+        (lambda: Settings(cluster="basins"), "cluster must be one of regions, pixels"),
         (lambda: Settings.from_dict({"dims": 3}), "unknown settings: dims"),
         (lambda: Settings.from_dict({"solver": {"mu": 3}}), "unknown settings: mu"),
     ],

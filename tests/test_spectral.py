@@ -26,6 +26,9 @@ from pfeseg.solver.spectral import (
     weighted_coordinates,
 )
 
+COLOURS = Settings(neighbours=4, features="lab")
+"""A graph whose weights are told by colours alone."""
+
 
 def squares(side: int = 8) -> Graph:
     """30 equal squares with nothing between them: every eigenvalue is there 30 times or more."""
@@ -84,7 +87,7 @@ def test_two_pieces_are_told_apart_wherever_the_edge(edge, method):
     image = np.full((20, 20), 0.9)
     image[:, :edge] = 0
     for d in (1, 2) if method in ("sc", "wsc") else (2,):
-        chosen = Settings.preset("clusters", method=method, n_dims=d, cut=Clusters(2), sigma=0.05)
+        chosen = COLOURS.changed(method=method, n_dims=d, cut=Clusters(2), sigma=0.05)
         assert same_partition(segment(image, chosen).labels, image > 0)
 
 
@@ -92,7 +95,7 @@ def test_two_pieces_are_told_apart_wherever_the_edge(edge, method):
 def test_normalised_cuts_never_cut_a_piece_when_there_are_enough(side):
     truth = np.kron(np.arange(9).reshape(3, 3), np.ones((side, side), int))
     colours = np.random.default_rng(3).random((9, 3))
-    chosen = Settings.preset("clusters", method="ncut", n_dims=4, sigma=0.02)
+    chosen = COLOURS.changed(method="ncut", n_dims=4, sigma=0.02)
     labels = segment(colours[truth], chosen).labels
     assert all(len(np.unique(labels[truth == piece])) == 1 for piece in range(9))
 

@@ -14,7 +14,7 @@ from pfeseg.files.writing import write_png
 
 @pytest.fixture
 def chain(samples, tmp_path):
-    """Run all stages by hand with settings that differ from the preset's, which is "clusters"."""
+    """Run all stages by hand with settings that differ from the preset's."""
     image = samples / "chelsea.jpg"
     steps = [
         ("downsample", image, "--downsample", 5, "--max-size", 60, "-o", tmp_path / "image.npz"),
@@ -22,7 +22,7 @@ def chain(samples, tmp_path):
          "-o", tmp_path / "graph.npz"),
         ("init", tmp_path / "image.npz", "-d", 7, "--assignment", "soft", "--seed", 5,
          "-o", tmp_path / "init.npz"),
-        ("embed", tmp_path / "graph.npz", tmp_path / "init.npz", "--preset", "clusters",
+        ("embed", tmp_path / "graph.npz", tmp_path / "init.npz",
          "--r-relaxed", 3, "--soc-iterations", 2, "-o", tmp_path / "embedding.npz"),
         ("cluster", tmp_path / "embedding.npz", image, "-k", 6, "--seed", 5,
          "-o", tmp_path / "labels.png"),
@@ -65,11 +65,31 @@ def test_default_stages_equal_the_default_command(samples, tmp_path):
         ("embed", tmp_path / "graph.npz", tmp_path / "init.npz", "-o", tmp_path / "Y.npz"),
         ("merge", tmp_path / "Y.npz", image, "-o", tmp_path / "merged.png"),
         ("segment", image, "--seed", 2, "-o", tmp_path),
-    ):
+        ("cluster", tmp_path / "Y.npz", image, "-k", 8, "-o", tmp_path / "clusters.png"),
+        ("segment", image, "--seed", 2, "-k", 8, "-o", tmp_path / "k"),
+        ("cluster", tmp_path / "Y.npz", image, "-k", 8, "--cluster", "pixels",
+         "-o", tmp_path / "pixels.png"),
+        ("segment", image, "--seed", 2, "-k", 8, "--cluster", "pixels", "-o", tmp_path / "p"),
+    ):  # fmt: skip
         result = run(*step)
         assert result.exit_code == 0, result.stderr
-    whole = tmp_path / "rocket_labels.png"
-    assert (tmp_path / "merged.png").read_bytes() == whole.read_bytes()
+    for ours, folder in (("merged", "."), ("clusters", "k"), ("pixels", "p")):
+        whole = tmp_path / folder / "rocket_labels.png"
+        assert (tmp_path / f"{ours}.png").read_bytes() == whole.read_bytes()
+
+
+def test_clusters_of_regions_need_the_photograph(chain):
+    result = run("cluster", chain / "embedding.npz", "-k", 4, "-o", chain / "new.png")
+    assert result.exit_code == 1
+    assert result.stderr.count("\n") == 1
+    assert "need the photograph; give it after the embedding, or --cluster pixels" in result.stderr
+    assert not (chain / "new.png").exists()
+    result = run("cluster", chain / "embedding.npz", "-k", 4, "--cluster", "pixels",
+                 "-o", chain / "new.png")  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    labels = read_labels(chain / "new.png")
+    assert labels.shape == (300, 451)
+    assert labels.max() + 1 == 4
 
 
 def test_graph_and_start_must_have_the_same_seed(samples, tmp_path):

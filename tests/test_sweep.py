@@ -11,9 +11,10 @@ import pytest
 from helpers import names, run, save_truth
 
 from pfeseg import Clusters, InvalidInputError, Settings, score, segment
+from pfeseg.segmentation import steps
 from pfeseg.segmentation.sweep import AUTO_CLUSTERS, AUTO_DIMS, auto_pairs, consensus, sweep
 
-SMALL = Settings.preset("clusters", downsample=8)
+SMALL = Settings(downsample=8)
 
 
 def test_trials_have_the_bytes_of_single_runs_with_one_and_two_jobs(chelsea):
@@ -39,6 +40,36 @@ def test_trials_are_cleaned_as_single_runs_are(chelsea):
     alone = segment(chelsea, chosen.changed(n_dims=6, cut=Clusters("dims")))
     assert swept.labels(swept.best).tobytes() == alone.labels.tobytes()
     assert swept.best.n_regions == alone.n_regions != 6
+
+
+def test_one_hierarchy_serves_all_k_of_a_dimension(chelsea, monkeypatch):
+    made = {"outline": 0, "merge_regions": 0}
+
+    def counted(name):
+        step = getattr(steps, name)
+
+        def count(*args):
+            made[name] += 1
+            return step(*args)
+
+        return count
+
+    for name in made:
+        monkeypatch.setattr(steps, name, counted(name))
+    result = sweep(chelsea, [(4, 2), (4, 5), (3, 4), (3, 2)], settings=SMALL)
+    assert made == {"outline": 1, "merge_regions": 2}
+    for trial in result.trials:
+        assert list(trial.timings)[-3:] == ["hierarchy", "cluster", "full_size"]
+        assert trial.timings["hierarchy"] > 0
+        assert trial.n_regions == trial.n_clusters
+    first, second = result.trials[:2]
+    assert first.timings["hierarchy"] == second.timings["hierarchy"]  # of the one they share
+
+
+def test_a_sweep_of_pixels_builds_no_hierarchy(chelsea):
+    trial = sweep(chelsea, [(4, 3)], settings=SMALL.changed(cluster="pixels")).best
+    assert "hierarchy" not in trial.timings
+    assert trial.small_labels.shape == (37, 56)
 
 
 def test_consensus_is_the_mean_rand_index_with_the_others():

@@ -26,7 +26,7 @@ COMMANDS = {
     "init": "Stage 3: make the initial embedding.",
     "embed": "Stage 4: solve for the embedding.",
     "merge": "Stage 5: merge regions into a hierarchy, and cut it into a label map.",
-    "cluster": "Stage 5 with -k: cluster the embedding into a label map.",
+    "cluster": "Stage 5 with -k: make a label map of clusters.",
     "clean": "Stage 6: make regions connected, and absorb small ones.",
     "overlay": "Draw a label map over its image.",
     "evaluate": "Score segmentations against ground truth.",

@@ -67,7 +67,7 @@ from pfeseg.segmentation.methods import METHODS
     help="Do without the figures, which need matplotlib.",
 )
 @quiet_option("Print errors only.")
-@settings_options(without=("n_dims", *CUT_OPTIONS, "method", "min_region"), preset="clusters")
+@settings_options(without=("n_dims", *CUT_OPTIONS, "method", "min_region"))
 def bsds(
     root: Path,
     output: Path,
@@ -103,7 +103,7 @@ def bsds(
     """
     # What the command itself varies must not come from --config.
     fixed = {"method": "pfe", "n_dims": 15, "cut": Clusters("dims"), "min_region": 0.0}
-    settings = make_settings(clusters=True, **options).changed(**fixed)
+    settings = make_settings(**options).changed(**fixed)
     from pfeseg.benchmark.dataset import Plan, find_items, run_items, start_run
     from pfeseg.benchmark.figures import check_matplotlib
     from pfeseg.benchmark.results import write_results

@@ -31,9 +31,11 @@ def cluster(
     allow_huge: bool,
     **options: Any,
 ) -> None:  # fmt: skip
-    """Cluster EMBEDDING.npz, made by 'embed', into a label map: .png, .tif or .npy.
+    """Make a label map of clusters: .png, .tif or .npy.
 
-    With IMAGE, the photograph, boundaries are drawn along its edges, as in 'segment'.
+    EMBEDDING.npz is made by 'embed' from IMAGE, the photograph. The regions that are clustered,
+    and where their boundaries run, are told by both. Pixels (--cluster pixels) can be clustered
+    without IMAGE, which then only moves boundaries to its edges.
     """
     settings = make_settings(**options)
     inputs = (embedding_file, image) if image else (embedding_file,)

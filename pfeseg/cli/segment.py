@@ -112,7 +112,7 @@ if TYPE_CHECKING:
 )
 @quiet_option("Print errors only.")
 @option("-v", "--verbose", is_flag=True, heading=Heading.RUN, help="Print the time of every stage.")
-@settings_options(preset_rule="; with -k or a rival method, clusters")
+@settings_options()
 def segment(
     inputs: tuple[str, ...],
     files_from: str | None,

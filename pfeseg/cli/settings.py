@@ -14,7 +14,7 @@ from pfeseg.cli.values import number_or, pixels_or_percent, radius_or_neighbours
 from pfeseg.cli.wording import usage_errors
 from pfeseg.errors import InvalidInputError
 from pfeseg.pixels.options import ASSIGNMENTS, FEATURES
-from pfeseg.segmentation.cuts import AUTOMATIC, DEFAULT_LEVEL, Clusters, make_cut
+from pfeseg.segmentation.cuts import AUTOMATIC, CLUSTERED, DEFAULT_LEVEL, Clusters, make_cut
 from pfeseg.segmentation.methods import METHODS
 from pfeseg.segmentation.settings import PRESETS, Settings
 
@@ -42,15 +42,15 @@ class _SettingOption:
     def parameter(self) -> str:
         return self.names[-1].removeprefix("--").replace("-", "_")
 
-    def add_to(self, command: F, preset: str) -> F:
-        """Add the option to a command that starts from a preset."""
-        text = f"{self.help}  [{self._defaults(preset)}]"
+    def add_to(self, command: F) -> F:
+        """Add the option to a command."""
+        text = f"{self.help}  [{self._defaults()}]"
         return option(*self.names, heading=self.heading, help=text, **self.attributes)(command)
 
-    def _defaults(self, preset: str) -> str:
-        """Tell the value in the preset of the command, and in those that differ from it."""
+    def _defaults(self) -> str:
+        """Tell the value in the preset "default", and in those that differ from it."""
         values = {name: self.show(_value(known, self.parameter)) for name, known in PRESETS.items()}
-        usual = values.pop(preset)
+        usual = values.pop("default")
         differing: dict[str, list[str]] = {}
         for name, value in values.items():
             if value != usual:
@@ -90,6 +90,9 @@ _SETTINGS = (
                   "does, dims takes D.",
              show=lambda cut: str(cut.n_clusters) if isinstance(cut, Clusters)
              else "the hierarchy is cut instead"),
+    _setting("cluster", "--cluster", heading=Heading.CUT, type=click.Choice(CLUSTERED),
+             help="Make the clusters of regions of the hierarchy that look alike, or of pixels by "
+                  "the embedding alone, as in the paper and as rival methods always do."),
     _setting("merge", "--regions", "n_regions", heading=Heading.CUT, type=click.IntRange(min=1),
              metavar="N",
              help="Cut the hierarchy of regions where it has so many, or keep all if it has fewer.",
@@ -158,9 +161,7 @@ _SETTINGS = (
 )  # fmt: skip
 
 
-def settings_options(
-    *stages: str, without: Sequence[str] = (), preset: str = "default", preset_rule: str = ""
-) -> Callable[[F], F]:
+def settings_options(*stages: str, without: Sequence[str] = ()) -> Callable[[F], F]:
     """Add the options of some stages, or of all, and ``--preset`` and ``--config``.
 
     Parameters
@@ -168,17 +169,13 @@ def settings_options(
     stages : str
     without : sequence of str
         Parameters to leave out.
-    preset : str
-        Where the command starts from unless told.
-    preset_rule : str
-        When it starts from another one.
     """
 
     def add(command: F) -> F:
         for setting in reversed(_SETTINGS):
             wanted = not stages or set(setting.stages) & set(stages)
             if wanted and setting.parameter not in without:
-                command = setting.add_to(command, preset)
+                command = setting.add_to(command)
         command = option(
             "--config", type=click.Path(exists=True, dir_okay=False, path_type=Path),
             metavar="FILE", heading=Heading.START,
@@ -187,7 +184,7 @@ def settings_options(
         return option(
             "--preset", metavar="NAME", heading=Heading.START,
             help=f"Settings to start from: {', '.join(PRESETS)}; options change them."
-                 f"  [default: {preset}{preset_rule}]",
+                 "  [default: default]",
         )(command)  # fmt: skip
 
     return add
@@ -197,28 +194,20 @@ def make_settings(
     preset: str | None,
     config: Path | None,
     *,
-    clusters: bool = False,
     n_clusters: int | str | None = None,
     n_regions: int | None = None,
     level: float | None = None,
     **changes: Any,
 ) -> Settings:
-    """Make settings of the values of `settings_options`; None changes nothing.
-
-    Without a preset it is "clusters" where labels will be clusters: always if `clusters`, else
-    if their number or a method that has no hierarchy is given.
-    """
+    """Make settings of the values of `settings_options`; None changes nothing."""
     if preset and config:
         raise click.UsageError("give --preset or --config, not both")
-    method = changes.get("method")
-    clusters |= n_clusters is not None or (method is not None and not METHODS[method].has_hierarchy)
     given = {name: value for name, value in changes.items() if value is not None}
     with usage_errors():
         cut = make_cut(n_clusters, n_regions, level)
         if cut != AUTOMATIC:
             given["cut"] = cut
-        usual = "clusters" if clusters else "default"
-        base = _read_config(config) if config else Settings.preset(preset or usual)
+        base = _read_config(config) if config else Settings.preset(preset or "default")
         return base.changed(**given)
 
 

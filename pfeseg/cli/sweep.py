@@ -58,7 +58,7 @@ from pfeseg.cli.wording import one_line
 )
 @quiet_option("Print the table only, without progress.")
 @reading_options
-@settings_options(without=("n_dims", *CUT_OPTIONS), preset="clusters")
+@settings_options(without=("n_dims", *CUT_OPTIONS))
 def sweep(
     image: Path,
     dims: tuple[int, ...],
@@ -77,7 +77,8 @@ def sweep(
     """Segment IMAGE with several dimensions and numbers of clusters, and recommend one.
 
     Prints a table, and writes STEM_sweep.csv with all segmentations and STEM_sweep.png, a sheet
-    of pictures. All d share one graph and one factorisation of the solver's systems.
+    of pictures. All d share one graph and one factorisation of the solver's systems, and all k of
+    one d share one hierarchy of regions.
 
     \b
     energy         mean over the channels of |M y|_1 / |D^1/2 y|_2; small is flat
@@ -99,7 +100,7 @@ def sweep(
       pfeseg sweep photo.jpg -d 8 -k 3:12
       pfeseg sweep photo.jpg -d 5,10,15 --ground-truth photo.mat
     """
-    settings = make_settings(clusters=True, **options)
+    settings = make_settings(**options)
     from pfeseg.files.matlab import check_size, read_ground_truths
     from pfeseg.files.reading import read_image
     from pfeseg.files.writing import refuse_existing, refuse_unwritable, write_png, write_text

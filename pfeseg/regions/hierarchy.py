@@ -37,10 +37,14 @@ class Hierarchy:
         """Return the segmentation, (H, W), in which all regions closer than `level` are merged."""
         if not 0 <= level <= 1:
             raise InvalidInputError(f"the level must lie between 0 and 1, got {level:g}")
-        return self._after(int(np.searchsorted(self.levels, level, side="right")))
+        return self._after(int(np.searchsorted(self.levels, level, side="right")))[self.base]
 
     def with_regions(self, n_regions: int) -> Labels:
         """Return the segmentation into so many regions, or into all there are if they are fewer."""
+        return self.grouped(n_regions)[self.base]
+
+    def grouped(self, n_regions: int) -> Labels:
+        """Return the region that each region of the base belongs to in `with_regions`, (n,)."""
         if n_regions < 1:
             raise InvalidInputError(f"the number of regions must be at least 1, got {n_regions}")
         return self._after(max(0, len(self.merges) + 1 - n_regions))
@@ -107,10 +111,11 @@ class Hierarchy:
         return self._merge_levels(pairs[:, 0], pairs[:, 1])
 
     def _after(self, n_merges: int) -> Labels:
+        """Return the region that each region of the base belongs to after so many merges, (n,)."""
         owner = np.arange(len(self.merges) + 1)
         for kept, absorbed in self.merges[:n_merges][::-1]:
             owner[absorbed] = owner[kept]
-        return consecutive(owner)[self.base]
+        return consecutive(owner)
 
     def _merge_levels(
         self, first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]]

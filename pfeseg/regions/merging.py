@@ -86,30 +86,82 @@ class RegionGraph:
     lengths: FloatArray
     contrasts: FloatArray
 
+    @property
+    def parts(self) -> dict[str, FloatArray]:
+        """The columns of `sums` by their features."""
+        ends = np.cumsum(list(self.groups.values()))[:-1]
+        return dict(zip(self.groups, np.split(self.sums, ends, axis=1), strict=True))
 
-def merge_image(
-    appearance: Appearance, Y: NDArray[np.floating[Any]], threads: int = 1
-) -> Hierarchy:
+
+@dataclass(frozen=True, eq=False)
+class Outlines:
+    """What merging knows of an image before it looks at an embedding.
+
+    Attributes
+    ----------
+    appearance : Appearance
+        Of h w pixels.
+    base : (h, w) int32 array
+        The finest regions, 0, 1, ...
+    strength : EdgeMaps
+        Of the contours across each pixel edge.
+    """
+
+    appearance: Appearance
+    base: Labels
+    strength: EdgeMaps
+
+
+@dataclass(frozen=True, eq=False)
+class MergedImage:
+    """A hierarchy, and what its finest regions hold.
+
+    Attributes
+    ----------
+    hierarchy : Hierarchy
+        With n regions in its base.
+    areas : (n,) array
+        Of these regions, in pixels.
+    sums : dict
+        Of each feature over the pixels of each region, (n, c): of channels, or counts of classes.
+    """
+
+    hierarchy: Hierarchy
+    areas: FloatArray
+    sums: dict[str, FloatArray]
+
+    def resized(self, base: Labels) -> MergedImage:
+        """Return what is left of it on a base of another size; the regions hold what they held."""
+        tree = self.hierarchy.resized(base)
+        left = np.zeros(len(tree.merges) + 1, dtype=np.intp)
+        left[tree.base.ravel()] = base.ravel()
+        sums = {name: part[left] for name, part in self.sums.items()}
+        return MergedImage(tree, self.areas[left], sums)
+
+
+def find_outlines(appearance: Appearance, threads: int = 1) -> Outlines:
+    """Find the contours of an image and the basins between them; threads never change them."""
+    found = contrasts(appearance, threads)
+    return Outlines(appearance, find_base(found, appearance), contour_strength(found))
+
+
+def merge_image(outlines: Outlines, Y: NDArray[np.floating[Any]]) -> MergedImage:
     """Merge the basins of an image.
 
     Parameters
     ----------
-    appearance : Appearance
-        Of h w pixels.
+    outlines : Outlines
+        Of an image of h w pixels.
     Y : (h', w', d) array
         Embedding at its own, lower resolution, scaled as by `unit_rows`.
-    threads : int
-        Never changes the result.
 
     Returns
     -------
-    Hierarchy
+    MergedImage
         Of shape (h, w).
     """
-    found = contrasts(appearance, threads)
-    base = find_base(found, appearance)
-    graph = region_graph(base, appearance, contour_strength(found), Y)
-    return merge_basins(base, graph)
+    graph = region_graph(outlines.base, outlines.appearance, outlines.strength, Y)
+    return MergedImage(merge_basins(outlines.base, graph), graph.areas, graph.parts)
 
 
 def unit_rows(Y: NDArray[np.floating[Any]], degrees: FloatArray) -> FloatArray:
@@ -141,7 +193,7 @@ def basins(edge_strength: EdgeMaps) -> Labels:
 def region_graph(
     base: Labels, appearance: Appearance, strength: EdgeMaps, Y: NDArray[np.floating[Any]]
 ) -> RegionGraph:
-    """Sum up regions and their boundaries; arguments as in `merge_image`."""
+    """Sum up regions and their boundaries; arguments as in `Outlines` and `merge_image`."""
     n, flat = int(base.max()) + 1, base.ravel()
     embedding = np.asarray(Y, dtype=np.float64)
     sums = {

@@ -110,16 +110,37 @@ def embed_stage(
 def cluster_stage(
     embedding_file: Path, output: Path, settings: Settings, image: NDArray[Any] | None = None
 ) -> NDArray[np.int32]:
-    """Cluster an embedding and write the label map at full size, refined by the image if given."""
+    """Cluster regions or pixels and write the label map at full size.
+
+    Without the image there are no regions, and the boundaries of pixels are not refined.
+    """
     _, arrays = read_stage(embedding_file, "embedding")
     Y = arrays["Y"]
     cut = settings.cut if isinstance(settings.cut, Clusters) else Clusters("dims")
-    small = cluster_embedding(Y, cut.count(Y.shape[1]), settings.seed).reshape(arrays["size"])
-    if image is None:
-        labels = enlarge_labels(small, _pair(arrays["full_size"]))
+    k = cut.count(Y.shape[1])
+    if image is not None:
+        image = _checked(image, arrays, embedding_file)
+    if settings.cluster == "pixels":
+        small = cluster_embedding(Y, k, settings.seed).reshape(arrays["size"])
+        if image is None:
+            labels = enlarge_labels(small, _pair(arrays["full_size"]))
+        else:
+            labels = to_full_size(small, as_rgb(image), settings.refine)
+    elif image is None:
+        raise InvalidInputError(
+            "clusters of regions need the photograph; give it after the embedding, or "
+            f"{argument('cluster', 'pixels')}"
+        )
     else:
-        rgb = as_rgb(_checked(image, arrays, embedding_file))
-        labels = to_full_size(small, rgb, settings.refine)
+        labels = steps.cluster_regions(
+            image,
+            Y,
+            arrays["degrees"],
+            _pair(arrays["size"]),
+            k,
+            seed=settings.seed,
+            refine=settings.refine,
+        )
     write_labels(output, labels)
     return labels
 

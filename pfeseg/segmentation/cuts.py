@@ -1,15 +1,19 @@
-"""How labels are cut: into clusters of the embedding, or from the hierarchy of regions."""
+"""How labels are cut: into clusters, or from the hierarchy of regions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pfeseg.checks import to_positive, to_whole
 from pfeseg.errors import InvalidInputError, argument
 
 DEFAULT_LEVEL = 0.5
+
+Clustered = Literal["regions", "pixels"]
+CLUSTERED: tuple[Clustered, ...] = get_args(Clustered)
+"""What k-means can put into clusters."""
 
 
 @dataclass(frozen=True)

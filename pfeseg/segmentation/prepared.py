@@ -1,7 +1,7 @@
 """An image made ready to be cut by any method, dimension and number of clusters.
 
 Whatever does not depend on these is computed once and kept: the small image, the graph, the
-factorised systems of the solver, the eigenvectors.
+factorised systems of the solver, the eigenvectors, the outlines of regions.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pfeseg.image.colour import to_lab
 from pfeseg.image.detail import Detail, look_closely, measure_contrast
 from pfeseg.pixels.small import SmallImage
 from pfeseg.regions.hierarchy import Hierarchy
+from pfeseg.regions.merging import MergedImage, Outlines
 from pfeseg.regions.refine import to_full_size
 from pfeseg.segmentation import steps
 from pfeseg.segmentation.clock import Clock
@@ -69,6 +70,7 @@ class PreparedImage:
             small = steps.shrink_image(self.rgb, settings)
         self.small = SmallImage(small, lambda: steps.weighted_texture(self._contrast, settings))
         self._last: tuple[tuple[MethodName, int, int | None], Placed] | None = None
+        self._merged: tuple[Embedding, MergedImage, float] | None = None
         self._eigenmaps: dict[int, tuple[Eigenmaps, float]] = {}
 
     @cached_property
@@ -89,6 +91,14 @@ class PreparedImage:
     def detail(self) -> Detail:
         """The image as texture and the merging of regions see it."""
         return look_closely(self.rgb, self.small.shape)
+
+    @cached_property
+    def outlines(self) -> Outlines:
+        """What the merging of regions knows before it looks at an embedding."""
+        with self._clock("outlines"):
+            return steps.outline(
+                self.detail, self.small.shape, self.rgb.shape, self.settings.seed, self.threads
+            )
 
     def start(self, n_components: int) -> NDArray[np.float32]:
         """Make a start of so many components."""
@@ -128,17 +138,26 @@ class PreparedImage:
             self._last = key, placed
         return placed
 
-    def hierarchy(self, embedding: Embedding) -> Hierarchy:
-        """Merge the regions of the image, at a size between small and full."""
-        return steps.merge_regions(
-            self.detail,
-            embedding.Y,
-            self.graph.degrees,
-            self.small.shape,
-            self.rgb.shape,
-            self.settings.seed,
-            self.threads,
-        )
+    def merge(self, embedding: Embedding) -> tuple[MergedImage, float]:
+        """Merge the regions of the image; returns the seconds of that too.
+
+        The last ones are kept for other values of k.
+        """
+        if self._merged is not None and self._merged[0] is embedding:
+            return self._merged[1:]
+        outlines = self.outlines
+        with self._clock("merge"):
+            merged = steps.merge_regions(
+                outlines, embedding.Y, self.graph.degrees, self.small.shape
+            )
+        seconds = self._clock.seconds["outlines"] + self._clock.seconds["merge"]
+        if not self._once:
+            self._merged = embedding, merged, seconds
+        return merged, seconds
+
+    def cluster(self, merged: MergedImage, k: int) -> Labels:
+        """Cluster regions of the image, at the size of the hierarchy or of the image itself."""
+        return steps.cluster_merged(merged, k, self.rgb, self.settings.seed)
 
     def full_hierarchy(self, tree: Hierarchy) -> Hierarchy:
         """Bring a hierarchy to the size of the image."""

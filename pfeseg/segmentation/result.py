@@ -28,21 +28,21 @@ class Segmentation:
     graph : Graph or None
         None for the methods that look at colours only.
     coordinates : (n, c) array
-        What was clustered: the embedding, eigenvectors, colours, or the start
-        Y0 itself (method "gmm").
+        What the method knows of each pixel: the embedding, eigenvectors, colours, or the
+        start Y0 itself (method "gmm").
     Y0 : (n, d) array or None
         Initial embedding, of the methods "pfe" and "gmm".
     embedding : Embedding or None
         Of the method "pfe".
     small_labels : (h', w') int32 array
         Before they were brought to full size; of the size of the small image, or
-        of the hierarchy, which is finer.
+        of the hierarchy, which is finer. Clusters of regions are never of more than full size.
     hierarchy : Hierarchy or None
         At the size of the image, if the labels were cut from it or it was asked for.
     n_dims : int
         d, which may have been chosen automatically.
     n_clusters : int or None
-        k, likewise; None where the labels were cut from the hierarchy.
+        k, likewise; None where the labels are a level of the hierarchy.
     timings : dict
         Seconds by stage.
     settings : Settings

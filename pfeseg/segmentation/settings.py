@@ -13,8 +13,10 @@ from pfeseg.errors import InvalidInputError, argument
 from pfeseg.pixels.options import ASSIGNMENTS, Assignment, Features, check_graph_options
 from pfeseg.segmentation.cuts import (
     AUTOMATIC,
+    CLUSTERED,
     DEFAULT_LEVEL,
     Automatic,
+    Clustered,
     Clusters,
     Cut,
     Level,
@@ -38,8 +40,11 @@ class Settings:
     n_dims : int or "auto"
         Dimension d of the embedding; "auto" chooses it as `sweep` recommends.
     cut : Cut
-        How labels are cut: `Clusters`, better done from the preset "clusters", whose embedding
-        is made for it; `Regions` or `Level` of the hierarchy; or `Automatic`.
+        How labels are cut: `Clusters`; `Regions` or `Level` of the hierarchy; or `Automatic`.
+    cluster : {"regions", "pixels"}
+        What `Clusters` are made of: regions of the hierarchy that look alike, or the pixels of
+        the small image by their rows of the embedding, as in the paper. Methods that have no
+        hierarchy always cluster pixels.
     min_region : float
         0 keeps the labels as they are. Else they are split into connected
         regions, and those of fewer pixels than this, or of less than this
@@ -66,6 +71,7 @@ class Settings:
     method: MethodName = "pfe"
     n_dims: int | Literal["auto"] = 12
     cut: Cut = AUTOMATIC
+    cluster: Clustered = "regions"
     min_region: float = 0.0
     refine: bool = True
     downsample: float = 1
@@ -83,6 +89,7 @@ class Settings:
         if self.n_dims != "auto":
             to_whole(self, "n_dims", 1, 10**6)
         self._check_cut()
+        one_of(self, "cluster", CLUSTERED)
         true_or_false(self, "refine")
         to_positive(self, "texture", or_zero=True)
         to_positive(self, "min_region", or_zero=True)
@@ -125,6 +132,11 @@ class Settings:
         return Level(DEFAULT_LEVEL) if has_hierarchy else Clusters("dims")
 
     @property
+    def clusters_regions(self) -> bool:
+        """Whether clusters are those of regions."""
+        return self.cluster == "regions" and METHODS[self.method].has_hierarchy
+
+    @property
     def is_open(self) -> bool:
         """Whether d or k is yet to be chosen."""
         return self.n_dims == "auto" or self.cut == Clusters("auto")
@@ -157,7 +169,10 @@ class Settings:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Settings:
-        """Make settings of what `to_dict` returned; settings left out keep their defaults."""
+        """Make settings of what `to_dict` returned; settings left out keep their defaults.
+
+        Only clusters that do not say of what are taken to be of an earlier version: of pixels.
+        """
         if not isinstance(values, dict) or not isinstance(values.get("solver", {}), dict):
             raise InvalidInputError("settings must be an object of names and values")
         values = _of_this_version(values)
@@ -192,7 +207,11 @@ def _known(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_this_version(values: dict[str, Any]) -> dict[str, Any]:
-    """Translate settings of version 0.1: three numbers for the cut, threads with the solver's."""
+    """Translate settings of earlier versions.
+
+    There were three numbers for the cut, threads were the solver's, and all clusters those of
+    pixels.
+    """
     old = {"n_segments": "n_clusters", "n_regions": "n_regions", "level": "level"}
     if "cut" not in values and old.keys() & values.keys():
         cut = {new: values[name] for name, new in old.items() if values.get(name) is not None}
@@ -200,21 +219,18 @@ def _of_this_version(values: dict[str, Any]) -> dict[str, Any]:
     if "threads" in values.get("solver", {}):
         solver = {name: v for name, v in values["solver"].items() if name != "threads"}
         values = values | {"solver": solver}
+    by = values.get("cut")
+    if "cluster" not in values and isinstance(by, dict) and by.get("n_clusters") is not None:
+        values = values | {"cluster": "pixels"}
     return values
 
 
 PRESETS: dict[str, Settings] = {
     "default": Settings(),
-    "clusters": Settings(
-        n_dims=8,
-        cut=Clusters("dims"),
-        neighbours=4,
-        features="lab",
-        solver=SolverSettings(r_relaxed=1.5, soc_iterations=1, relaxed_iterations=30),
-    ),
     "paper": Settings(
         n_dims=15,
         cut=Clusters("dims"),
+        cluster="pixels",
         refine=False,
         downsample=4,
         max_size=None,
@@ -225,5 +241,4 @@ PRESETS: dict[str, Settings] = {
         solver=SolverSettings(),
     ),
 }
-"""What to start from: for the hierarchy of regions; for k-means, which needs a flatter embedding
-than merging does; and as in the paper."""
+"""What to start from."""

@@ -6,7 +6,9 @@ Each step is a pure function of what came before and of the settings:
     2  build_graph      small image                 ->  graph
     3  make_start       small image                 ->  Y0
     4  embed            graph, Y0                   ->  Y        (`pfeseg.solver.embed`)
-    5  merge_regions    detail of the image, Y      ->  hierarchy, which `cut_hierarchy` cuts
+    5  outline          detail of the image         ->  outlines
+       merge_regions    outlines, Y                 ->  hierarchy, which `cut_hierarchy` cuts, or
+                                                        whose regions `cluster_merged` clusters
        or the labels of a method, such as k-means on the rows of Y (`pfeseg.segmentation.methods`)
     6  to_full_size     labels, image               ->  labels   (`pfeseg.regions.refine`)
     7  clean_labels     labels, image               ->  labels, connected and not too small
@@ -22,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pfeseg.errors import InvalidInputError
+from pfeseg.errors import InvalidInputError, argument
 from pfeseg.image.arrays import as_rgb
 from pfeseg.image.detail import Detail, look_closely
 from pfeseg.image.resize import shrink
@@ -32,8 +34,9 @@ from pfeseg.pixels.small import SmallImage
 from pfeseg.pixels.start import mixture_start
 from pfeseg.regions.appearance import describe
 from pfeseg.regions.clean import clean_by_colours, min_pixels
+from pfeseg.regions.clusters import group_regions
 from pfeseg.regions.hierarchy import Hierarchy
-from pfeseg.regions.merging import merge_image, unit_rows
+from pfeseg.regions.merging import MergedImage, Outlines, find_outlines, merge_image, unit_rows
 from pfeseg.regions.refine import to_full_size
 from pfeseg.segmentation.cuts import Level, Regions
 from pfeseg.segmentation.settings import Settings
@@ -63,19 +66,38 @@ def make_start(small: SmallImage, n_dims: int, settings: Settings) -> NDArray[np
     return mixture_start(small, n_dims, settings.assignment, settings.seed)
 
 
-def merge_regions(
+def outline(
     detail: Detail,
-    Y: NDArray[np.floating[Any]],
-    degrees: FloatArray,
     small_shape: tuple[int, int],
     full_shape: tuple[int, ...],
     seed: int,
     threads: int | None = None,
-) -> Hierarchy:
-    """Step 5: merge regions by appearance and embedding, at a size between small and full."""
+) -> Outlines:
+    """Step 5, what does not depend on the embedding: appearance, contours and finest regions."""
     appearance = describe(detail, small_shape, full_shape, seed)
-    rows = unit_rows(Y, degrees).reshape(*small_shape, -1)
-    return merge_image(appearance, rows, threads or available_threads())
+    return find_outlines(appearance, threads or available_threads())
+
+
+def merge_regions(
+    outlines: Outlines,
+    Y: NDArray[np.floating[Any]],
+    degrees: FloatArray,
+    small_shape: tuple[int, int],
+) -> MergedImage:
+    """Step 5: merge regions by appearance and embedding, at the size of the outlines."""
+    return merge_image(outlines, unit_rows(Y, degrees).reshape(*small_shape, -1))
+
+
+def cluster_merged(merged: MergedImage, n_clusters: int, rgb: FloatArray, seed: int) -> Labels:
+    """Step 5 for clusters: group the regions of an image, (H, W, 3), by how they look.
+
+    Labels come at the size of the hierarchy, or of the image if that is smaller: clusters that
+    were lost by shrinking them afterwards would be missing.
+    """
+    base = merged.hierarchy.base
+    if base.shape[0] > rgb.shape[0] or base.shape[1] > rgb.shape[1]:
+        merged = merged.resized(to_full_size(base, rgb, refine=False))
+    return group_regions(merged, n_clusters, seed)
 
 
 def cut_hierarchy(tree: Hierarchy, cut: Regions | Level) -> Labels:
@@ -122,6 +144,54 @@ def build_hierarchy(
     threads : int, optional
         All processors unless given; never changes the result.
     """
+    rgb = as_rgb(image)
+    merged = _merge_checked(rgb, Y, degrees, shape, seed, threads)
+    return enlarge_hierarchy(merged.hierarchy, rgb, refine)
+
+
+def cluster_regions(
+    image: ArrayLike,
+    Y: NDArray[np.floating[Any]],
+    degrees: FloatArray,
+    shape: tuple[int, int],
+    n_clusters: int,
+    *,
+    seed: int = 0,
+    refine: bool = True,
+    threads: int | None = None,
+) -> Labels:
+    """Cluster the regions of an image by how they look, each cluster in one place or in several.
+
+    Parameters
+    ----------
+    image, Y, degrees, shape, refine, threads
+        As in `build_hierarchy`.
+    n_clusters : int
+        Number k of clusters; fewer come out only where the hierarchy has fewer regions.
+    seed : int
+        For the classes of colour and texture, and for k-means.
+
+    Returns
+    -------
+    (H, W) int32 array
+        Labels 0, 1, ..., none left out.
+    """
+    if n_clusters < 1:
+        raise InvalidInputError(f"{argument('n_clusters')} must be at least 1, got {n_clusters}")
+    rgb = as_rgb(image)
+    merged = _merge_checked(rgb, Y, degrees, shape, seed, threads)
+    return to_full_size(cluster_merged(merged, n_clusters, rgb, seed), rgb, refine)
+
+
+def _merge_checked(
+    rgb: FloatArray,
+    Y: NDArray[np.floating[Any]],
+    degrees: FloatArray,
+    shape: tuple[int, int],
+    seed: int,
+    threads: int | None,
+) -> MergedImage:
+    """Make step 5 of what comes from outside."""
     height, width = shape
     if Y.ndim != 2 or not len(Y) == len(degrees) == height * width:
         raise InvalidInputError(
@@ -130,7 +200,5 @@ def build_hierarchy(
         )
     if not (np.isfinite(Y).all() and np.isfinite(degrees).all()):
         raise InvalidInputError("Y and the degrees must hold finite numbers only")
-    rgb = as_rgb(image)
-    detail = look_closely(rgb, shape)
-    tree = merge_regions(detail, Y, degrees, shape, rgb.shape, seed, threads)
-    return enlarge_hierarchy(tree, rgb, refine)
+    outlines = outline(look_closely(rgb, shape), shape, rgb.shape, seed, threads)
+    return merge_regions(outlines, Y, degrees, shape)

@@ -1,9 +1,9 @@
 """Many dimensions and numbers of clusters of one image, and which of them to take.
 
-All share one graph and one factorisation of the solver's systems. The recommendation is by
-consensus: of all segmentations, the one that agrees most with the others, by the mean of their
-Rand indices. A cut that depends on the particular d and k is found by few of them, one that is
-in the image by many.
+All share one graph and one factorisation of the solver's systems, and those of one d share one
+hierarchy of regions. The recommendation is by consensus: of all segmentations, the one that agrees
+most with the others, by the mean of their Rand indices. A cut that depends on the particular d and
+k is found by few of them, one that is in the image by many.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Trial:
     n_regions : int
         Number of regions at full size, after any clean-up.
     small_labels : (h, w) int32 array
-        As they were clustered; see `Sweep.labels` for those of full size.
+        As they were clustered, of one size in a sweep; see `Sweep.labels` for those of full size.
     energy, flatness, orthogonality_error : float or None
         Mean energy of the channels, share of the edges along which the embedding is flat, and
         ``||Y^T D Y - I||_F^2``; None for the methods that look at colours only.
@@ -130,7 +130,7 @@ def sweep(
     Sweep
         With a trial for each of the pairs, then for each other candidate.
     """
-    settings = settings or Settings.preset("clusters")
+    settings = settings or Settings()
     asked = [(d, k or d) for d, k in pairs]
     among = asked if candidates is None else [(d, k or d) for d, k in candidates]
     if not among:

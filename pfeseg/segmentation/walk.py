@@ -43,25 +43,29 @@ def segment_prepared(
     placed = prepared.place(name, n_dims, k or n_dims, on_iteration)
     found, clock = placed.coordinates, Clock()
 
-    small_tree = tree = None
-    if k is None or hierarchy:
+    merged = tree = None
+    wants_tree = k is None or hierarchy
+    if wants_tree or settings.clusters_regions:
         if found.embedding is None:
             raise InvalidInputError(f"a hierarchy needs {argument('method', 'pfe')}, not {name}")
-        with clock("hierarchy"):
-            small_tree = prepared.hierarchy(found.embedding)
+        merged, clock.seconds["hierarchy"] = prepared.merge(found.embedding)
     if k is not None:
         with clock("cluster"):
-            flat = METHODS[name].label(found.rows, k, settings.seed)
-        small_labels = flat.reshape(prepared.small.shape)
+            if settings.clusters_regions:
+                assert merged is not None
+                small_labels = prepared.cluster(merged, k)
+            else:
+                flat = METHODS[name].label(found.rows, k, settings.seed)
+                small_labels = flat.reshape(prepared.small.shape)
     with clock("full_size"):
-        if small_tree is not None:
-            tree = prepared.full_hierarchy(small_tree)
+        if merged is not None and wants_tree:
+            tree = prepared.full_hierarchy(merged.hierarchy)
         if isinstance(cut, Clusters):
             labels = prepared.full_labels(small_labels)
         else:
-            assert small_tree is not None
+            assert merged is not None
             assert tree is not None
-            small_labels = cut_hierarchy(small_tree, cut)
+            small_labels = cut_hierarchy(merged.hierarchy, cut)
             labels = prepared.clean(cut_hierarchy(tree, cut))
 
     return Segmentation(
