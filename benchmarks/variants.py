@@ -21,9 +21,12 @@ from pfeseg.benchmark.dataset import Item
 from pfeseg.image import detail, texture
 from pfeseg.labels.metrics import Comparison, compare, summarise
 from pfeseg.pixels import cooccurrence
-from pfeseg.regions import appearance, cues, merging
+from pfeseg.regions import appearance, clusters, cues, merging
 
-ROOMS = {room.__name__: room for room in (appearance, cues, cooccurrence, detail, merging, texture)}
+ROOMS = {
+    room.__name__: room
+    for room in (appearance, clusters, cues, cooccurrence, detail, merging, texture)
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,7 +59,13 @@ ONLY_EMBEDDING = without_cues("lightness", "colour", "materials", "textons") | w
     "lightness", "colour", "materials", "textons"
 )
 
-COLOUR_GRAPH = {"features": "lab", "neighbours": 4}
+FLAT_EMBEDDING = {
+    "features": "lab",
+    "neighbours": 4,
+    "r_relaxed": 1.5,
+    "n_dims": 8,
+    "relaxed_iterations": 30,
+}
 
 VARIANTS = (
     Variant("default"),
@@ -65,7 +74,7 @@ VARIANTS = (
     Variant("weights of CIELAB colours", {"features": "lab"}),
     Variant(
         "weights of CIELAB colours, 4 neighbours, r_relaxed = 1.5, d = 8",
-        COLOUR_GRAPH | {"r_relaxed": 1.5, "n_dims": 8, "relaxed_iterations": 30},
+        FLAT_EMBEDDING,
     ),
     Variant("4 neighbours", {"neighbours": 4}),
     Variant("neighbours within 3", {"neighbours": 3.0}),
@@ -95,8 +104,12 @@ VARIANTS = (
         "no means of colour",
         constants=without_cues("lightness", "colour") | without_regions("lightness", "colour"),
     ),
-    Variant("8 clusters of this embedding", {"cut": Clusters(8)}),
-    Variant("8 clusters of the preset clusters", {"cut": Clusters(8)}, preset="clusters"),
+    Variant("8 clusters", {"cut": Clusters(8)}),
+    Variant("8 clusters of pixels", {"cut": Clusters(8), "cluster": "pixels"}),
+    Variant(
+        "8 clusters of pixels, CIELAB colours, 4 neighbours, r_relaxed = 1.5, d = 8",
+        FLAT_EMBEDDING | {"cut": Clusters(8), "cluster": "pixels"},
+    ),
     Variant("8 clusters of the paper preset", {"cut": Clusters(8)}, preset="paper"),
     Variant("basins blurred by 1 pixel", constants={"pfeseg.regions.merging.BASIN_BLUR": 1.0}),
     Variant("basins blurred by 3 pixels", constants={"pfeseg.regions.merging.BASIN_BLUR": 3.0}),

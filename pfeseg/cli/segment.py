@@ -148,7 +148,7 @@ def segment(
     Examples:
       pfeseg segment photo.jpg
       pfeseg segment photo.jpg --regions 6 --hierarchy
-      pfeseg segment photo.jpg -d 15 -k 8
+      pfeseg segment photo.jpg -k 8
       pfeseg segment photos/ -r -o results --jobs 4 --skip-existing
       pfeseg segment photo.jpg --config photo.json -o again
 
