@@ -24,7 +24,7 @@ MethodName = Literal["pfe", "le", "sc", "wsc", "ncut", "gmm", "kmeans"]
 
 @dataclass(frozen=True, eq=False)
 class Coordinates:
-    """What is clustered.
+    """What a method knows of each pixel, by which pixels are clustered or regions merged.
 
     Attributes
     ----------
