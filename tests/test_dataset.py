@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 from helpers import names, run, save_truth
 
-from pfeseg import Clusters, InvalidInputError, Settings
+from pfeseg import Clusters, InvalidInputError, Settings, segment
 from pfeseg.benchmark.dataset import Plan, Row, find_items, read_rows, rows_text, start_run
+from pfeseg.benchmark.levels import compare_levels
 from pfeseg.benchmark.tables import gather, markdown
-from pfeseg.files.matlab import read_ground_truths, read_segmentations
+from pfeseg.files.matlab import UCM_THRESHOLDS, read_ground_truths, read_segmentations
 from pfeseg.labels.metrics import compare, summarise
 
 FAST = ("--downsample", "8", "-d", "3,4")
@@ -85,6 +86,22 @@ def test_the_table_follows_from_the_segmentations_by_the_official_rules(finished
         ):
             expected = (theirs.covering, theirs.pri, theirs.vi)
             np.testing.assert_allclose(ours, expected, atol=2e-6)
+
+
+def test_levels_are_scored_as_their_label_maps_are(chelsea):
+    tree = segment(chelsea).hierarchy
+    rows, columns = np.indices(chelsea.shape[:2])
+    truths = [(rows // 90) * 7 + columns // 100, (columns > 200).astype(int)]
+    found = compare_levels(tree, truths)
+    assert len(found) == len(UCM_THRESHOLDS) == 99
+    for k in (0, 20, 45, 70, 98):
+        exact = compare(tree.cut(UCM_THRESHOLDS[k]), truths)
+        for mine, other in zip(
+            (found[k].covered, found[k].pri, found[k].vi),
+            (exact.covered, exact.pri, exact.vi),
+            strict=True,
+        ):
+            assert mine == pytest.approx(other, rel=1e-12)
 
 
 def test_a_stopped_run_goes_on_and_jobs_do_not_matter(finished, tiny, tmp_path):
