@@ -93,7 +93,7 @@ def _setting(row: Row) -> tuple[float, ...]:
 
 
 def _counts(row: Row) -> BoundaryCounts:
-    counts = row.drawn, row.right, row.human, row.found  # which levels have
+    counts = row.drawn, row.right, row.human, row.found  # never None of a level
     return BoundaryCounts(*cast(tuple[int, int, int, int], counts))
 
 
