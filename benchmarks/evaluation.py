@@ -11,15 +11,9 @@ from numpy.typing import NDArray
 
 from pfeseg.benchmark.dataset import Item, find_items
 from pfeseg.benchmark.evaluation import count_contours
-from pfeseg.files.matlab import (
-    UCM_THRESHOLDS,
-    contours_of,
-    read_ground_truths,
-    read_true_boundaries,
-)
+from pfeseg.files.matlab import contours_of, read_ground_truths, read_true_boundaries
 from pfeseg.files.reading import read_image
 from pfeseg.labels.boundaries import BoundaryCounts
-from pfeseg.labels.metrics import Comparison, compare_tables, contingency_tables
 from pfeseg.parallel import run_unordered
 from pfeseg.regions.hierarchy import Hierarchy
 
@@ -52,36 +46,6 @@ def _numbered(
     k: int, work: Callable[..., Any], item: Any, rest: tuple[Any, ...]
 ) -> tuple[int, Any]:
     return k, work(item, *rest)
-
-
-def compare_levels(tree: Hierarchy, truths: Truths) -> list[Comparison]:
-    """Compare the cuts at the benchmark's 99 thresholds, as their label maps would be."""
-    return compare_merges(contingency_tables(tree.base, truths), tree.merges, tree.levels)
-
-
-def compare_merges(
-    tables: list[NDArray[np.float64]], merges: NDArray[np.int32], levels: NDArray[np.float64]
-) -> list[Comparison]:
-    """Do as `compare_levels` with the contingency tables of the finest regions.
-
-    The regions of every cut are unions of these, so its tables are sums of their columns.
-    """
-    rows = np.cumsum([len(table) for table in tables])[:-1]
-    merged = np.asfortranarray(np.concatenate(tables))  # columns are what is added
-    alive = np.ones(merged.shape[1], dtype=bool)
-    found: list[Comparison] = []
-    done = 0
-    for threshold in UCM_THRESHOLDS:
-        upto = int(np.searchsorted(levels, threshold, side="right"))
-        if found and upto == done:
-            found.append(found[-1])
-            continue
-        for kept, absorbed in merges[done:upto]:
-            merged[:, kept] += merged[:, absorbed]
-            alive[absorbed] = False
-        done = upto
-        found.append(compare_tables(np.split(merged[:, alive], rows)))
-    return found
 
 
 def compare_contours(tree: Hierarchy, item: Item) -> list[BoundaryCounts]:

@@ -16,18 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from evaluation import (
-    compare_contours,
-    compare_levels,
-    every,
-    figures,
-    load,
-    map_items,
-)
+from evaluation import compare_contours, every, figures, load, map_items
 from numpy.typing import NDArray
 
 from pfeseg import Settings, clean_regions, downsample, enlarge_labels, segment
 from pfeseg.benchmark.dataset import Item
+from pfeseg.benchmark.levels import compare_levels
 from pfeseg.image.colour import as_lab
 from pfeseg.labels.boundaries import BoundaryCounts, summarise_boundaries
 from pfeseg.labels.metrics import Comparison, compare, summarise

@@ -23,10 +23,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from evaluation import compare_merges, every, load, map_items
+from evaluation import every, load, map_items
 
 from pfeseg import Hierarchy, PreparedImage, Settings, enlarge_labels, refine_labels
 from pfeseg.benchmark.dataset import Item
+from pfeseg.benchmark.levels import compare_merges
 from pfeseg.files.matlab import UCM_THRESHOLDS, read_true_boundaries
 from pfeseg.labels.boundaries import TOLERANCE, BoundaryCounts, summarise_boundaries
 from pfeseg.labels.maps import boundary_edges, find_boundaries

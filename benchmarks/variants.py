@@ -14,10 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from evaluation import compare_levels, every, figures, load, map_items
+from evaluation import every, figures, load, map_items
 
 from pfeseg import Clusters, Settings, segment
 from pfeseg.benchmark.dataset import Item
+from pfeseg.benchmark.levels import compare_levels
 from pfeseg.image import detail, texture
 from pfeseg.labels.metrics import Comparison, compare, summarise
 from pfeseg.pixels import cooccurrence

@@ -10,6 +10,7 @@ from scipy.io import savemat
 
 from pfeseg import Graph
 from pfeseg.cli import main
+from pfeseg.labels.boundaries import boundaries_of
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "sample_images"
@@ -45,5 +46,8 @@ def save_truth(path: Path, *maps: np.ndarray) -> None:
     """Write ground truths as BSDS500 has them."""
     cells = np.empty((1, len(maps)), dtype=object)
     for k, labels in enumerate(maps):
-        cells[0, k] = {"Segmentation": labels.astype(np.uint16) + 1}
+        cells[0, k] = {
+            "Segmentation": labels.astype(np.uint16) + 1,
+            "Boundaries": boundaries_of(labels).astype(np.uint8),
+        }
     savemat(path, {"groundTruth": cells})

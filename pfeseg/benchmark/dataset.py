@@ -5,13 +5,17 @@ One image is one task, which writes, for each method,
     OUT/segs/METHOD/NAME.mat        the segmentations of all d, as the benchmark's own format
     OUT/segs/METHOD-clean/NAME.mat  the same with connected regions, small ones absorbed
     OUT/rows/METHOD/NAME.csv        their scores and times; written last, so it marks what is done
+
+and for the hierarchy of regions
+
+    OUT/ucm/NAME.mat                its contour map, in the benchmark's own format as well
+    OUT/segs/hierarchy/NAME.mat     the one segmentation that 'segment' writes
+    OUT/rows/hierarchy/NAME.csv     scores of the levels at which the benchmark cuts it
 """
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import itertools
 import json
 import time
@@ -24,13 +28,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg import __version__
+from pfeseg.benchmark.evaluation import Pair, compare_contours
+from pfeseg.benchmark.levels import compare_levels
+from pfeseg.benchmark.rows import COLUMNS, STAGES, Row, rows_text
 from pfeseg.errors import InvalidInputError, failure
-from pfeseg.files.matlab import check_size, read_ground_truths, write_segmentations
+from pfeseg.files.matlab import (
+    UCM_THRESHOLDS,
+    check_size,
+    read_ground_truths,
+    write_contour_map,
+    write_segmentations,
+)
 from pfeseg.files.reading import read_image
 from pfeseg.files.writing import write_text
-from pfeseg.labels.metrics import compare
+from pfeseg.labels.boundaries import BoundaryCounts
+from pfeseg.labels.metrics import Comparison, compare
 from pfeseg.parallel import run_unordered
-from pfeseg.segmentation.cuts import Clusters
+from pfeseg.segmentation.cuts import AUTOMATIC, Clusters
 from pfeseg.segmentation.methods import MethodName
 from pfeseg.segmentation.prepared import PreparedImage
 from pfeseg.segmentation.result import Segmentation
@@ -41,33 +55,13 @@ from pfeseg.segmentation.walk import segment_prepared
 AUTO = "auto"
 """Name of the method "pfe" with d and k chosen by `sweep`."""
 
+HIERARCHY = "hierarchy"
+"""Name of the hierarchy of regions among the methods; its d is that of the settings."""
+
 CLEAN_SHARE = 0.005
 """Share of the image below which a region is absorbed in the cleaned segmentations."""
 
 IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".tif", ".tiff")
-
-
-@dataclass(frozen=True)
-class Row:
-    """One segmentation of one image.
-
-    `covered` over `pixels` is the covering; a data set's is the ratio of their sums.
-    """
-
-    image: str
-    method: str
-    cleaned: int
-    d: int
-    k: int
-    regions: int
-    covered: float
-    pixels: float
-    pri: float
-    vi: float
-    seconds_choose: float
-    seconds_init: float
-    seconds_embed: float
-    seconds_cluster: float
 
 
 @dataclass(frozen=True)
@@ -107,6 +101,10 @@ class Plan:
         folder = f"{method}-clean" if cleaned else method
         return self.output / "segs" / folder / f"{item.name}.mat"
 
+    def ucm_path(self, item: Item) -> Path:
+        """Where the contour map of one image's hierarchy goes."""
+        return self.output / "ucm" / f"{item.name}.mat"
+
     def missing(self, item: Item) -> tuple[str, ...]:
         """Return the methods that are yet to be run on an image."""
         return tuple(m for m in self.methods if not self.rows_path(m, item).exists())
@@ -141,6 +139,7 @@ def start_run(plan: Plan, items: Sequence[Item]) -> None:
         "split": plan.split,
         "dims": list(plan.dims),
         "clean_share": CLEAN_SHARE,
+        "score_columns": list(COLUMNS),
         "settings": plan.settings.to_dict(),
     }
     stored = _read_json(plan.output / "run.json") or present
@@ -206,13 +205,16 @@ def run_item(plan: Plan, item: Item) -> Outcome:
     else:
         for method in plan.missing(item):
             try:
-                _run_method(plan, item, method, prepared, truths)
+                if method == HIERARCHY:
+                    _run_hierarchy(plan, item, prepared, truths)
+                else:
+                    _run_clusters(plan, item, method, prepared, truths)
             except Exception as error:
                 errors.append(failure(error, f"{item.image}: {method}"))
     return Outcome(item.name, tuple(errors), time.perf_counter() - started)
 
 
-def _run_method(
+def _run_clusters(
     plan: Plan, item: Item, method: str, prepared: PreparedImage, truths: Sequence[NDArray[Any]]
 ) -> None:
     raw: list[NDArray[np.integer[Any]]] = []
@@ -223,7 +225,8 @@ def _run_method(
             (0, result.labels, raw),
             (1, prepared.clean(result.labels, CLEAN_SHARE), clean),
         ):
-            rows.append(_row(item.name, method, is_clean, labels, result, truths))
+            compared, n_regions = compare(labels, truths), int(labels.max()) + 1
+            rows.append(_row(item, method, is_clean, n_regions, compared, result))
             kept.append(labels.astype(np.uint16) if labels.max() < 65535 else labels)
     write_segmentations(plan.segs_path(method, item, cleaned=False), raw)
     write_segmentations(plan.segs_path(method, item, cleaned=True), clean)
@@ -239,52 +242,50 @@ def _results(prepared: PreparedImage, method: str, dims: tuple[int, ...]) -> Ite
         yield segment_prepared(prepared, d, Clusters("dims"), cast(MethodName, method))
 
 
+def _run_hierarchy(
+    plan: Plan, item: Item, prepared: PreparedImage, truths: Sequence[NDArray[Any]]
+) -> None:
+    # By itself, as a user has it: what other methods share with it would not be in its time.
+    settings = plan.settings.changed(cut=AUTOMATIC)
+    result = segment(prepared.rgb, settings, threads=prepared.threads)
+    tree = result.hierarchy
+    assert tree is not None
+    write_segmentations(plan.segs_path(HIERARCHY, item, cleaned=False), [result.labels])
+    write_contour_map(plan.ucm_path(item), tree.contour_map())
+    contours = compare_contours(Pair(item.name, plan.ucm_path(item), item.ground_truth))
+    rows = []
+    for level, compared, counts in zip(
+        UCM_THRESHOLDS, compare_levels(tree, truths), contours, strict=True
+    ):
+        n_regions = 1 + int((tree.levels > level).sum())
+        rows.append(_row(item, HIERARCHY, 0, n_regions, compared, result, float(level), counts))
+    write_text(plan.rows_path(HIERARCHY, item), rows_text(rows))
+
+
 def _row(
-    name: str,
+    item: Item,
     method: str,
-    clean: int,
-    labels: NDArray[np.int32],
+    cleaned: int,
+    n_regions: int,
+    compared: Comparison,
     result: Segmentation,
-    truths: Sequence[NDArray[Any]],
+    level: float | None = None,
+    contours: BoundaryCounts | None = None,
 ) -> Row:
-    compared = compare(labels, truths)
+    measured: dict[str, Any] = asdict(contours) if contours else {}
+    for stage in STAGES:
+        measured[f"seconds_{stage}"] = round(result.timings.get(stage, 0.0), 4)
     return Row(
-        image=name,
+        image=item.name,
         method=method,
-        cleaned=clean,
+        cleaned=cleaned,
         d=result.n_dims,
-        k=result.n_clusters or 0,
-        regions=int(labels.max()) + 1,
+        k=result.n_clusters,
+        level=level,
+        regions=n_regions,
         covered=round(compared.covered, 3),
         pixels=float(compared.region_sizes.sum()),
         pri=round(compared.pri, 6),
         vi=round(compared.vi, 6),
-        seconds_choose=round(result.timings.get("choose", 0.0), 4),
-        seconds_init=round(result.timings.get("init", 0.0), 4),
-        seconds_embed=round(result.timings.get("embed", 0.0), 4),
-        seconds_cluster=round(result.timings["cluster"], 4),
+        **measured,
     )
-
-
-def rows_text(rows: Sequence[Row]) -> str:
-    """Return rows as CSV."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(Row.__dataclass_fields__), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(asdict(row) for row in rows)
-    return text.getvalue()
-
-
-def read_rows(path: Path) -> list[Row]:
-    """Read rows that `rows_text` made."""
-    kinds = {"image": str, "method": str, "cleaned": int, "d": int, "k": int, "regions": int}
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            return [
-                Row(**{name: kinds.get(name, float)(value) for name, value in row.items()})
-                for row in csv.DictReader(file)
-            ]
-    except (OSError, ValueError, TypeError) as error:
-        raise InvalidInputError(
-            f"{path}: not a table of this version ({error}); delete it and run again"
-        ) from error

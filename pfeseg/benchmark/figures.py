@@ -13,6 +13,7 @@ from pfeseg.errors import InvalidInputError
 from pfeseg.files.writing import replacing
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -31,12 +32,12 @@ def check_matplotlib() -> None:
         )
 
 
-def draw_examples(rows: Sequence[tuple[NDArray[Any], Mapping[int, NDArray[np.uint8]]]]) -> Figure:
-    """Draw Figure 1: images, and beside each its segmentations for several d.
+def draw_examples(rows: Sequence[tuple[NDArray[Any], Mapping[str, NDArray[np.uint8]]]]) -> Figure:
+    """Draw Figure 1: images, and beside each its segmentations with several settings.
 
     Parameters
     ----------
-    rows : sequence of (image, {d: picture of the segmentation})
+    rows : sequence of (image, {title: picture of the segmentation})
     """
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -54,17 +55,43 @@ def draw_examples(rows: Sequence[tuple[NDArray[Any], Mapping[int, NDArray[np.uin
         for axis, picture in zip(line, [image, *pictures.values()], strict=True):
             axis.imshow(picture)
             axis.set_axis_off()
-    for axis, name in zip(axes[0], ["original", *(f"d = {d}" for d in columns)], strict=True):
+    for axis, name in zip(axes[0], ["original", *columns], strict=True):
         axis.set_title(name, fontsize=9)
     return figure
 
 
-def draw_times(seconds: Mapping[int, Sequence[float]]) -> Figure:
-    """Draw Figure 2: box plots of the computing time of PFE for each d."""
+def draw_times(by_dims: Mapping[int, Sequence[float]], hierarchy: Sequence[float]) -> Figure:
+    """Draw Figure 2: box plots of the computing time of PFE for each d, and of the hierarchy.
+
+    Parameters
+    ----------
+    by_dims : {d: seconds of each image}
+        Of start and solve, as in the paper; may be empty.
+    hierarchy : sequence of float
+        Of all stages, for each image; may be empty.
+    """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6, 3.5), layout="constrained")
-    axis = figure.subplots()
+    widths = [6.0] * bool(by_dims) + [2.0] * bool(hierarchy)
+    figure = Figure(figsize=(sum(widths), 3.5), layout="constrained")
+    panels = figure.subplots(
+        1, len(widths), sharey=True, squeeze=False, gridspec_kw={"width_ratios": widths}
+    )[0]
+    if by_dims:
+        _draw_boxes(panels[0], by_dims)
+        panels[0].set_xlabel("embedding dimension d")
+        panels[0].set_title("Start and solve of the piecewise flat embedding", fontsize=10)
+    if hierarchy:
+        _draw_boxes(panels[-1], {0: hierarchy})
+        panels[-1].set_xticks([])
+        panels[-1].set_xlabel("all stages")
+        panels[-1].set_title("Hierarchy of regions", fontsize=10)
+    panels[0].set_ylim(bottom=0)
+    panels[0].set_ylabel("seconds an image, one thread")
+    return figure
+
+
+def _draw_boxes(axis: Axes, seconds: Mapping[int, Sequence[float]]) -> None:
     axis.boxplot(
         list(seconds.values()),
         positions=list(seconds),
@@ -74,12 +101,7 @@ def draw_times(seconds: Mapping[int, Sequence[float]]) -> Figure:
         boxprops={"color": "tab:blue"},
     )
     axis.set_xlim(min(seconds) - 1, max(seconds) + 1)
-    axis.set_ylim(bottom=0)
-    axis.set_xlabel("embedding dimension d")
-    axis.set_ylabel("seconds an image, one thread")
-    axis.set_title("Start and solve of the piecewise flat embedding", fontsize=10)
     axis.tick_params(axis="x", labelsize=7)
-    return figure
 
 
 def save_figure(figure: Figure, folder: Path, name: str) -> list[Path]:

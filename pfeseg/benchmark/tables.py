@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.benchmark.dataset import AUTO, Row
+from pfeseg.benchmark.dataset import AUTO, HIERARCHY
+from pfeseg.benchmark.rows import Row
 from pfeseg.errors import InvalidInputError
+from pfeseg.files.matlab import UCM_THRESHOLDS
+from pfeseg.labels.boundaries import BoundaryCounts, BoundaryScores, summarise_boundaries
 from pfeseg.labels.metrics import Measured
+from pfeseg.segmentation.cuts import DEFAULT_LEVEL
 from pfeseg.segmentation.methods import METHODS
 
 FloatArray = NDArray[np.float64]
@@ -41,9 +46,11 @@ class Benchmark:
     images: tuple[str, ...]
     measured: dict[tuple[str, int], Measured]
     """By method, and 1 for cleaned segmentations, else 0."""
+    contours: list[list[BoundaryCounts]]
+    """Of each image's hierarchy at each level; empty if there is none."""
 
     def methods(self) -> list[str]:
-        """Name the methods in their usual order."""
+        """Name the methods that cluster, in their usual order."""
         known = {method for method, _ in self.measured}
         return [method for method in (*METHODS, AUTO) if method in known]
 
@@ -65,33 +72,48 @@ def gather(rows: Sequence[Row]) -> Benchmark:
     images = sorted(set.intersection(*(set(images) for images in by_key.values()))) if rows else []
     if not images:
         raise InvalidInputError("no image was segmented by every method: there is no table to make")
-    measured = {}
+    measured, contours = {}, []
     for key, of_image in by_key.items():
-        table = [sorted(of_image[name], key=lambda row: (row.d, row.k)) for name in images]
+        table = [sorted(of_image[name], key=_setting) for name in images]
         if len({len(line) for line in table}) != 1:
-            raise InvalidInputError(f"the method {key[0]} was run with several ranges of d")
+            raise InvalidInputError(f"the method {key[0]} was run with several ranges of settings")
         covered, pixels, pri, vi = (
             np.array([[getattr(row, name) for row in line] for line in table], dtype=np.float64)
             for name in ("covered", "pixels", "pri", "vi")
         )
         measured[key] = Measured(covered, pixels[:, 0], pri, vi)
-    return Benchmark(tuple(images), measured)
+        if key[0] == HIERARCHY:
+            contours = [[_counts(row) for row in line] for line in table]
+    return Benchmark(tuple(images), measured, contours)
+
+
+def _setting(row: Row) -> tuple[float, ...]:
+    """Return what tells the segmentations of one image by one method apart, to sort by."""
+    return row.d, row.k or 0, row.level or 0.0
+
+
+def _counts(row: Row) -> BoundaryCounts:
+    counts = row.drawn, row.right, row.human, row.found  # never None of a level
+    return BoundaryCounts(*cast(tuple[int, int, int, int], counts))
 
 
 def markdown(benchmark: Benchmark, split: str, title: str) -> str:
     """Write the tables of a benchmark on a split of BSDS500."""
     parts = [
         f"# {title}",
-        f"Images: {len(benchmark.images)}. ODS: the one d that is best for all images; OIS: the "
-        "best d for each image, the paper's dynamic scheme; each metric has its own. Large "
-        "covering and PRI are good, and small VI. In brackets, 95 % intervals from "
+        f"Images: {len(benchmark.images)}. ODS: the one d, or level of the hierarchy, that is best "
+        "for all images; OIS: the best for each image, the paper's dynamic scheme; each metric has "
+        "its own. Large covering and PRI are good, and small VI. In brackets, 95 % intervals from "
         f"{N_RESAMPLES} bootstrap resamples of the images, in each of which ODS and OIS choose "
         "anew.",
-        "## k-means clusters as they are",
-        _scores_table(benchmark, 0, published=split == "train"),
-        "## Connected regions, those below 0.5 % of the image absorbed",
-        _scores_table(benchmark, 1),
     ]
+    if benchmark.methods():
+        parts += [
+            "## k-means clusters as they are",
+            _scores_table(benchmark, 0, published=split == "train"),
+            "## Connected regions, those below 0.5 % of the image absorbed",
+            _scores_table(benchmark, 1),
+        ]
     fixed = [method for method in benchmark.methods() if method != AUTO]
     if len(fixed) > 1:
         parts += [
@@ -110,6 +132,14 @@ def markdown(benchmark: Benchmark, split: str, title: str) -> str:
                 "The range of d and k to choose from was settled on images of this split; "
                 "judge it on another."
             )
+    if benchmark.contours:
+        parts += [
+            "## Hierarchy of regions",
+            f"At {len(UCM_THRESHOLDS)} levels, as the benchmark cuts it.",
+            _levels_table(benchmark),
+            "Its contours, matched with human boundaries:",
+            _contours_table(benchmark),
+        ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -173,6 +203,37 @@ def _auto_table(benchmark: Benchmark) -> str:
         cells += [_estimate(gain, sign="+"), share]
         lines.append(f"| {metric} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def _levels_table(benchmark: Benchmark) -> str:
+    counts = benchmark.counts()
+    measured = benchmark.measured[HIERARCHY, 0]
+    written = int(np.searchsorted(UCM_THRESHOLDS, DEFAULT_LEVEL))
+    lines = ["| level | " + " | ".join(METRICS) + " |", "|---" * (1 + len(METRICS)) + "|"]
+    for name, figures in (
+        (f"{DEFAULT_LEVEL:g}, the labels as written", measured.at(written, counts)),
+        ("best for all images (ODS)", measured.ods(counts)),
+        ("best for each image (OIS)", measured.ois(counts)),
+    ):
+        lines.append(f"| {name} | " + " | ".join(_estimate(column) for column in figures.T) + " |")
+    return "\n".join(lines)
+
+
+def _contours_table(benchmark: Benchmark) -> str:
+    total = summarise_boundaries(benchmark.contours)
+
+    def line(name: str, scores: BoundaryScores) -> str:
+        return f"| {name} | {scores.precision:.3f} | {scores.recall:.3f} | {scores.f:.3f} |"
+
+    return "\n".join(
+        [
+            "| level | precision | recall | F |",
+            "|---|---|---|---|",
+            line("best for all images (ODS)", total.ods),
+            line("best for each image (OIS)", total.ois),
+            f"| all, average precision | {total.average_precision:.3f} | | |",
+        ]
+    )
 
 
 def _estimate(values: FloatArray, sign: str = "") -> str:

@@ -44,14 +44,15 @@ from pfeseg.segmentation.methods import METHODS
 )
 @option(
     "--methods",
-    type=words([*METHODS, "auto"]),
+    type=words([*METHODS, "auto", "hierarchy"]),
     default=",".join(METHODS),
     show_default=True,
     metavar="NAME,...",
     heading=Heading.CUT,
-    help="Methods as in 'segment'; auto is pfe with -d auto -k auto.",
+    help="Methods as in 'segment'; auto is pfe with -d auto -k auto, hierarchy all levels of the "
+    "hierarchy of regions.",
 )
-@dims_option("5:25", "Dimensions to choose from; k = d.")
+@dims_option("5:25", "Dimensions to choose from; k = d. Not for auto and hierarchy.")
 @jobs_option("Images to work on at a time.")
 @option(
     "--limit",
@@ -86,13 +87,19 @@ def bsds(
     segmented by every method with every d, k being d, and scored at full size,
     both as clustered and with connected regions of at least 0.5 % of the image.
 
+    The method hierarchy builds one hierarchy of regions for each image, with the d of the
+    settings, and scores its regions at the benchmark's 99 levels, and its contours as
+    'evaluate --boundaries' does.
+
     \b
     Writes into DIR:
       table.md            the paper's table with bootstrap intervals, and the published figures
       scores.csv          all scores and times; rows/METHOD/*.csv those of each image
-      figure1.png, .pdf   some images and their segmentations for d = 5, 10, ..., 25
-      figure2.png, .pdf   box plots of the computing time for each d
+      figure1.png, .pdf   some images and their segmentations for d = 5, 10, ..., 25;
+                          figure1_hierarchy.* those of the levels 0.4, 0.45, ..., 0.6
+      figure2.png, .pdf   box plots of the computing time for each d, and for the hierarchy
       segs/METHOD/*.mat   the segmentations, in the format of the benchmark
+      ucm/*.mat           the contour maps of the hierarchy, in the format of the benchmark
 
     A run that was stopped goes on where it was when the same command is given again.
 
@@ -100,15 +107,16 @@ def bsds(
     Examples:
       pfeseg bsds BSR/BSDS500/data -o results --jobs 4
       pfeseg bsds BSR/BSDS500/data -o quick --methods pfe,gmm -d 5,10,15 --limit 5
+      pfeseg bsds BSR/BSDS500/data -o default --methods hierarchy --split val
     """
     # What the command itself varies must not come from --config.
-    fixed = {"method": "pfe", "n_dims": 15, "cut": Clusters("dims"), "min_region": 0.0}
+    fixed = {"method": "pfe", "cut": Clusters("dims"), "min_region": 0.0}
     settings = make_settings(**options).changed(**fixed)
     from pfeseg.benchmark.dataset import Plan, find_items, run_items, start_run
     from pfeseg.benchmark.figures import check_matplotlib
     from pfeseg.benchmark.results import write_results
 
-    figures = "pfe" in methods and not no_figures
+    figures = not {"pfe", "hierarchy"}.isdisjoint(methods) and not no_figures
     if figures:
         check_matplotlib()
     plan = Plan(output, split, methods, dims, settings)

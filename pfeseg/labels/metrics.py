@@ -112,6 +112,10 @@ class Measured:
         covering = counts @ self.covered / (counts @ self.pixels)[:, None]
         return covering, counts @ self.pri / n, counts @ self.vi / n
 
+    def at(self, setting: int, counts: FloatArray) -> FloatArray:
+        """Each metric with one setting, (resamples, 3)."""
+        return np.stack([figure[:, setting] for figure in self.by_setting(counts)], axis=1)
+
     def ods(self, counts: FloatArray) -> FloatArray:
         """Each metric with its one best setting for all images, (resamples, 3)."""
         covering, pri, vi = self.by_setting(counts)
