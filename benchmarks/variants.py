@@ -23,6 +23,7 @@ from pfeseg.image import detail, texture
 from pfeseg.labels.metrics import Comparison, compare, summarise
 from pfeseg.pixels import cooccurrence
 from pfeseg.regions import appearance, clusters, cues, merging
+from pfeseg.regions.chance import Curve
 
 ROOMS = {
     room.__name__: room
@@ -40,25 +41,21 @@ class Variant:
     preset: str = "default"
 
 
-def without_cues(*what: str) -> dict[str, Any]:
-    """Set the weights of some cues of the boundaries to 0."""
-    found = tuple(
-        dataclasses.replace(cue, weight=0.0) if cue.what in what else cue for cue in cues.CUES
+def without(*what: str) -> dict[str, Any]:
+    """Set the weights of all contrasts and differences of some features to 0."""
+    chance = merging.CHANCE
+
+    def kept(curves: dict[str, Curve]) -> dict[str, Curve]:
+        return {
+            name: Curve(0.0, 0.0, 1.0) if any(part in name for part in what) else curve
+            for name, curve in curves.items()
+        }
+
+    changed = dataclasses.replace(
+        chance, contrasts=kept(chance.contrasts), regions=kept(chance.regions)
     )
-    return {"pfeseg.regions.cues.CUES": found}
+    return {"pfeseg.regions.merging.CHANCE": changed}
 
-
-def without_regions(*what: str) -> dict[str, Any]:
-    """Set the weights of some differences between regions to 0."""
-    weights = {k: 0.0 if k in what else v for k, v in merging.REGION_WEIGHTS.items()}
-    return {"pfeseg.regions.merging.REGION_WEIGHTS": weights}
-
-
-NO_EMBEDDING = without_regions("embedding") | {"pfeseg.regions.merging.EMBEDDING_STEP_WEIGHT": 0.0}
-NO_TEXTURE = without_cues("textons") | without_regions("textons")
-ONLY_EMBEDDING = without_cues("lightness", "colour", "materials", "textons") | without_regions(
-    "lightness", "colour", "materials", "textons"
-)
 
 FLAT_EMBEDDING = {
     "features": "lab",
@@ -97,14 +94,14 @@ VARIANTS = (
     Variant("embedding at 60 pixels", {"max_size": 60}),
     Variant("embedding at 160 pixels", {"max_size": 160}),
     Variant("boundaries not refined", {"refine": False}),
-    Variant("no embedding in the merging", constants=NO_EMBEDDING),
-    Variant("embedding alone in the merging", constants=ONLY_EMBEDDING),
-    Variant("no textons", constants=NO_TEXTURE),
-    Variant("no materials", constants=without_cues("materials") | without_regions("materials")),
+    Variant("no embedding in the merging", constants=without("embedding")),
     Variant(
-        "no means of colour",
-        constants=without_cues("lightness", "colour") | without_regions("lightness", "colour"),
+        "embedding alone in the merging",
+        constants=without("lightness", "colour", "materials", "textons"),
     ),
+    Variant("no textons", constants=without("textons")),
+    Variant("no materials", constants=without("materials")),
+    Variant("no means of colour", constants=without("lightness", "colour")),
     Variant("8 clusters", {"cut": Clusters(8)}),
     Variant("8 clusters of pixels", {"cut": Clusters(8), "cluster": "pixels"}),
     Variant(
@@ -115,8 +112,6 @@ VARIANTS = (
     Variant("basins blurred by 1 pixel", constants={"pfeseg.regions.merging.BASIN_BLUR": 1.0}),
     Variant("basins blurred by 3 pixels", constants={"pfeseg.regions.merging.BASIN_BLUR": 3.0}),
     Variant("hierarchy at 240 pixels", constants={"pfeseg.image.detail.DETAIL": 2}),
-    Variant("area exponent 0", constants={"pfeseg.regions.merging.AREA_EXPONENT": 0.0}),
-    Variant("area exponent 0.2", constants={"pfeseg.regions.merging.AREA_EXPONENT": 0.2}),
     Variant(
         "12 materials, 16 textons",
         constants={

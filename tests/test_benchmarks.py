@@ -13,10 +13,10 @@ from variants import VARIANTS, constants_changed
 
 
 def test_changed_constants_come_back(chelsea):
-    before = merging.AREA_EXPONENT
-    variant = next(v for v in VARIANTS if v.name == "area exponent 0")
+    before = merging.CHANCE
+    variant = next(v for v in VARIANTS if v.name == "no textons")
     with constants_changed(variant.constants):
-        assert merging.AREA_EXPONENT == 0
+        assert merging.CHANCE.regions["textons"][:2] == (0, 0)
         changed = segment(chelsea).hierarchy.levels
-    assert before == merging.AREA_EXPONENT
+    assert before is merging.CHANCE
     assert (changed[-5:] != segment(chelsea).hierarchy.levels[-5:]).any()

@@ -24,9 +24,11 @@ from pfeseg.files.matlab import UCM_THRESHOLDS, cut_contour_map, read_segmentati
 from pfeseg.image.detail import look_closely
 from pfeseg.labels.maps import split_regions
 from pfeseg.regions.appearance import describe
+from pfeseg.regions.chance import CHANCE
 from pfeseg.regions.cues import CUES, contrasts, enlarge_edges
+from pfeseg.regions.graph import EMBEDDING_STEP, RegionGraph
 from pfeseg.regions.hierarchy import Hierarchy
-from pfeseg.regions.merging import AREA_EXPONENT, REGION_WEIGHTS, RegionGraph, merge_basins
+from pfeseg.regions.merging import SPECK, merge_basins, to_levels
 
 
 @pytest.fixture(scope="module")
@@ -96,44 +98,61 @@ def random_regions(rng, n=30) -> tuple[np.ndarray, RegionGraph]:
         for pair in zip(a[a != b].tolist(), b[a != b].tolist(), strict=True)
     }
     pairs = np.array(sorted(touching), np.int32)
-    groups = {"lightness": 1, "colour": 2, "materials": 4, "textons": 3, "embedding": 2}
+    columns = dict(zip(CHANCE.regions, (1, 2, 4, 3, 2, 1), strict=True))
     areas = np.bincount(base.ravel()).astype(float)
+    sums = {name: rng.random((n, c)) * areas[:, None] for name, c in columns.items()}
     lengths = rng.integers(1, 20, len(pairs)).astype(float)
-    graph = RegionGraph(
-        areas, rng.random((n, 12)) * areas[:, None], groups, pairs, lengths,
-        rng.random(len(pairs)) * lengths,
-    )  # fmt: skip
-    return base, graph
+    along = {name: rng.random(len(pairs)) * lengths for name in CHANCE.contrasts}
+    return base, RegionGraph(areas, sums, pairs, lengths, along)
 
 
 def merge_by_hand(graph: RegionGraph) -> tuple[list[frozenset], list[float]]:
-    """Merge sets of regions greedily, computing every cost anew from the regions themselves."""
+    """Merge sets of regions greedily, computing all odds anew from the regions themselves."""
     parts = [frozenset([k]) for k in range(len(graph.areas))]
 
-    def cost(p, q):
-        between = [
-            e for e, (a, b) in enumerate(graph.pairs) if (a in p and b in q) or (a in q and b in p)
-        ]
+    def edges(p, q=None):
+        """List the edges between two sets, or those that leave one."""
+        return [
+            e for e, (a, b) in enumerate(graph.pairs)
+            if ((a in p) != (b in p)) and (q is None or a in q or b in q)
+        ]  # fmt: skip
+
+    def log_odds(p, q):
+        between = edges(p, q)
         if not between:
             return np.inf
-        total = graph.contrasts[between].sum() / graph.lengths[between].sum()
+        length = graph.lengths[between].sum()
+        features = [
+            (CHANCE.contrasts[name], values[between].sum() / length)
+            for name, values in graph.contrasts.items()
+        ]
         areas = [graph.areas[list(part)].sum() for part in (p, q)]
-        means = [graph.sums[list(part)].sum(0) / a for part, a in zip((p, q), areas, strict=True)]
-        first = 0
-        for name, columns in graph.groups.items():
-            x, y = (mean[first : first + columns] for mean in means)
-            first += columns
-            if name in ("materials", "textons"):
+        for name, sums in graph.sums.items():
+            x, y = (sums[list(part)].sum(0) / a for part, a in zip((p, q), areas, strict=True))
+            if name == "roughness":
+                difference = min(x[0], y[0])
+            elif name in ("materials", "textons"):
                 difference = 0.5 * ((x - y) ** 2 / (x + y)).sum()
             else:
                 difference = np.sqrt(((x - y) ** 2).sum())
-            total += REGION_WEIGHTS[name] * difference
-        return total * (min(areas) / graph.areas.sum()) ** AREA_EXPONENT
+            features.append((CHANCE.regions[name], difference))
+        perimeters = [graph.lengths[edges(part)].sum() for part in (p, q)]
+        features.append((CHANCE.perimeter, length / min(perimeters)))
+        width = min(a / perimeter for a, perimeter in zip(areas, perimeters, strict=True))
+        features.append((CHANCE.width, width / np.sqrt(graph.areas.sum())))
+        small, large = np.log(np.sort(areas) / graph.areas.sum())
+        odds = (
+            CHANCE.bias + CHANCE.smaller * small + CHANCE.larger * large
+            + sum(c.plain * min(x, c.cap) + c.root * np.sqrt(min(x, c.cap)) for c, x in features)
+        )  # fmt: skip
+        if np.exp(small) < SPECK:
+            return np.log(np.exp(small) / SPECK / (1 + np.exp(-odds)))
+        return odds
 
-    made, heights = [], [0.0]
+    made, heights = [], [-np.inf]
     while len(parts) > 1:
-        p, q = min(itertools.combinations(parts, 2), key=lambda pair: cost(*pair))
-        heights.append(max(heights[-1], cost(p, q)))
+        p, q = min(itertools.combinations(parts, 2), key=lambda pair: log_odds(*pair))
+        heights.append(max(heights[-1], log_odds(p, q)))
         parts = [part for part in parts if part not in (p, q)] + [p | q]
         made.append(p | q)
     return made, heights[1:]
@@ -142,16 +161,21 @@ def merge_by_hand(graph: RegionGraph) -> tuple[list[frozenset], list[float]]:
 @pytest.mark.parametrize("seed", range(3))
 def test_merging_equals_that_by_hand(seed):
     base, graph = random_regions(np.random.default_rng(seed), n=14)
-    tree = merge_basins(base, graph)
+    tree = merge_basins(base, graph, CHANCE)
     content = {k: frozenset([k]) for k in range(len(graph.areas))}
     made = []
     for kept, absorbed in tree.merges.tolist():
         content[kept] |= content.pop(absorbed)
         made.append(content[kept])
-    expected, heights = merge_by_hand(graph)
+    expected, log_odds = merge_by_hand(graph)
     assert made == expected
-    costs = 1 / (1 / tree.levels - 1)
-    np.testing.assert_allclose(costs / costs[-1], np.array(heights) / heights[-1], rtol=1e-10)
+    np.testing.assert_allclose(tree.levels, to_levels(np.array(log_odds)), rtol=1e-10)
+
+
+def test_every_cue_has_its_weights():
+    assert [*CHANCE.contrasts] == [*(cue.name for cue in CUES), EMBEDDING_STEP]
+    np.testing.assert_allclose(to_levels(np.array([-1e6, 0.0, 1e6])), [0, 0.5, 1], atol=1e-6)
+    assert to_levels(np.array([1e6])).max() < 1
 
 
 def test_cuts_are_nested_and_connected(tree):
@@ -189,7 +213,7 @@ def test_the_contour_map_holds_every_level(tree):
 
 def test_a_base_without_some_regions_keeps_the_contours():
     base, graph = random_regions(np.random.default_rng(5))
-    tree = merge_basins(base, graph)
+    tree = merge_basins(base, graph, CHANCE)
     beside = [int(pair.sum()) - 7 for pair in graph.pairs if 7 in pair][:3]
     patched = np.where(np.isin(base, beside), 7, base).astype(np.int32)
     smaller = tree.resized(patched)
@@ -277,6 +301,7 @@ def test_cues_have_no_preferred_side(chelsea):
                 appearance.lab,
                 appearance.materials,
                 appearance.textons,
+                appearance.roughness,
             )
         )
     )

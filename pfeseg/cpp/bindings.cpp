@@ -208,15 +208,14 @@ void check_pairs(const Matrix<int32_t> &pairs, size_t regions) {
 
 // Groups of adjacent columns, each from where the one before it ends.
 std::vector<Group> column_groups(const Vector<int32_t> &ends,
-                                 const Vector<int32_t> &is_histogram,
-                                 const Vector<double> &weights, size_t columns) {
+                                 const Vector<int32_t> &comparisons, size_t columns) {
     std::vector<Group> groups;
     int32_t first = 0;
     for (size_t k = 0; k < ends.size(); ++k) {
         const int32_t last = ends.data()[k];
         if (last < first || static_cast<size_t>(last) > columns)
             throw std::invalid_argument("a group of columns does not exist");
-        groups.push_back({first, last, is_histogram.data()[k] != 0, weights.data()[k]});
+        groups.push_back({first, last, static_cast<Comparison>(comparisons.data()[k])});
         first = last;
     }
     return groups;
@@ -238,21 +237,27 @@ std::tuple<Result<int32_t, 2>, Result<double, 1>> merges_to_numpy(
 
 std::tuple<Result<int32_t, 2>, Result<double, 1>> merge_regions(
     Vector<double> areas, Matrix<double> sums, Vector<int32_t> group_ends,
-    Vector<int32_t> group_is_histogram, Vector<double> group_weights, Matrix<int32_t> pairs,
-    Vector<double> lengths, Vector<double> contrasts, double area_exponent) {
+    Vector<int32_t> comparisons, Matrix<int32_t> pairs, Vector<double> lengths,
+    Matrix<double> contrasts, Vector<double> plain, Vector<double> root, Vector<double> cap,
+    double smaller, double larger, double bias, double speck) {
     const size_t n = areas.size(), m = lengths.size();
-    if (sums.shape(0) != n || pairs.shape(0) != m || pairs.shape(1) != 2 || contrasts.size() != m)
+    if (sums.shape(0) != n || pairs.shape(0) != m || pairs.shape(1) != 2 ||
+        contrasts.shape(0) != m)
         throw std::invalid_argument("the arrays of regions and edges do not fit together");
+    const size_t features = contrasts.shape(1) + group_ends.size() + 2;
+    if (plain.size() != features || root.size() != features || cap.size() != features)
+        throw std::invalid_argument("each feature of a pair needs two weights and a cap");
     check_pairs(pairs, n);
-    std::vector<Group> groups =
-        column_groups(group_ends, group_is_histogram, group_weights, sums.shape(1));
+    std::vector<Group> groups = column_groups(group_ends, comparisons, sums.shape(1));
+    Chance chance{copied(plain.data(), features), copied(root.data(), features),
+                  copied(cap.data(), features), smaller, larger, bias, speck};
     std::vector<Merge> merges;
     {
         nb::gil_scoped_release release;
         RegionMerging merging(copied(areas.data(), n), copied(sums.data(), sums.size()),
                               std::move(groups), copied(pairs.data(), 2 * m),
-                              copied(lengths.data(), m), copied(contrasts.data(), m),
-                              area_exponent);
+                              copied(lengths.data(), m),
+                              copied(contrasts.data(), contrasts.size()), std::move(chance));
         merges = merging.run();
     }
     return merges_to_numpy(merges);

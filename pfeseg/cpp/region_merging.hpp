@@ -1,20 +1,36 @@
-// Greedy merging of the regions of a region graph, cheapest pair first.
+// Greedy merging of the regions of a region graph, the pair least likely to be apart first.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <queue>
 #include <tuple>
 #include <vector>
 
 namespace pfeseg {
 
-// A group of columns of the regions' sums whose means are compared as one.
+// How the means of a group of columns of two regions are compared.
+enum class Comparison : int32_t {
+    euclidean = 0,
+    chi_square = 1,
+    smaller = 2,  // not compared: the smaller of the two sums over the columns
+};
+
 struct Group {
     int32_t first, last;
-    bool histogram;  // compared by chi-square, else by Euclidean distance
-    double weight;
+    Comparison comparison;
+};
+
+// Log-odds that two touching regions are apart, of the features of their pair: the contrasts along
+// their boundary, the differences of their groups of columns, the share that the boundary has in the
+// shorter of their perimeters, and the width of the thinner one, as area over perimeter. Each counts by itself and by its square root, up to a cap.
+struct Chance {
+    std::vector<double> plain, root, cap;  // of each feature
+    double smaller, larger;                // of the logarithms of the areas, as shares of the image
+    double bias;
+    double speck;  // share of the image below which a region is not to stand for itself
 };
 
 struct Merge {
@@ -25,18 +41,20 @@ struct Merge {
 class RegionMerging {
   public:
     // sums: (regions, columns); per edge its two regions, its length in pixels
-    // and the sum of its contrast along that length.
+    // and the sums of its contrasts along that length, (edges, contrasts).
     RegionMerging(std::vector<double> areas, std::vector<double> sums, std::vector<Group> groups,
                   const std::vector<int32_t> &pairs, std::vector<double> lengths,
-                  std::vector<double> contrasts, double area_exponent)
+                  std::vector<double> contrasts, Chance chance)
         : n_(static_cast<int32_t>(areas.size())),
           columns_(n_ ? sums.size() / areas.size() : 0),
+          n_contrasts_(chance.plain.size() - groups.size() - 2),
           areas_(std::move(areas)),
           sums_(std::move(sums)),
           groups_(std::move(groups)),
           lengths_(std::move(lengths)),
           contrasts_(std::move(contrasts)),
-          exponent_(area_exponent),
+          perimeters_(n_, 0.0),
+          chance_(std::move(chance)),
           edges_of_(n_),
           edge_to_(n_, -1),
           stamp_(lengths_.size(), 0) {
@@ -44,24 +62,27 @@ class RegionMerging {
         ends_.resize(lengths_.size());
         for (size_t e = 0; e < ends_.size(); ++e) {
             ends_[e] = {pairs[2 * e], pairs[2 * e + 1]};
-            edges_of_[ends_[e].first].push_back(static_cast<int32_t>(e));
-            edges_of_[ends_[e].second].push_back(static_cast<int32_t>(e));
+            for (const int32_t end : {pairs[2 * e], pairs[2 * e + 1]}) {
+                edges_of_[end].push_back(static_cast<int32_t>(e));
+                perimeters_[end] += lengths_[e];
+            }
         }
     }
 
-    // Merges until no two regions touch. The heights never fall.
+    // Merges until no two regions touch. The heights, log-odds, never fall.
     std::vector<Merge> run() {
         for (size_t e = 0; e < ends_.size(); ++e) push(static_cast<int32_t>(e));
         std::vector<Merge> merges;
-        double height = 0.0;
+        double height = -std::numeric_limits<double>::infinity();
         while (!waiting_.empty()) {
-            const auto [cost, edge, stamp] = waiting_.top();
+            const auto [odds, edge, stamp] = waiting_.top();
             waiting_.pop();
-            if (stamp != stamp_[edge]) continue;  // gone, or waiting under a newer cost
-            height = std::max(height, cost);
+            if (stamp != stamp_[edge]) continue;  // gone, or waiting with newer odds
+            height = std::max(height, odds);
             auto [kept, absorbed] = ends_[edge];
             if (edges_of_[kept].size() < edges_of_[absorbed].size()) std::swap(kept, absorbed);
             stamp_[edge] = -1;
+            perimeters_[kept] += perimeters_[absorbed] - 2.0 * lengths_[edge];
             join(kept, absorbed);
             merges.push_back({kept, absorbed, height});
         }
@@ -69,7 +90,7 @@ class RegionMerging {
     }
 
   private:
-    using Waiting = std::tuple<double, int32_t, int64_t>;  // cost, edge, stamp
+    using Waiting = std::tuple<double, int32_t, int64_t>;  // log-odds, edge, stamp
 
     void join(int32_t kept, int32_t absorbed) {
         areas_[kept] += areas_[absorbed];
@@ -85,7 +106,8 @@ class RegionMerging {
             const int32_t other = other_end(e, absorbed);
             if (const int32_t same = edge_to_[other]; same >= 0) {
                 lengths_[same] += lengths_[e];
-                contrasts_[same] += contrasts_[e];
+                for (size_t k = 0; k < n_contrasts_; ++k)
+                    contrasts_[same * n_contrasts_ + k] += contrasts_[e * n_contrasts_ + k];
                 stamp_[e] = -1;
             } else {
                 ends_[e] = {kept, other};
@@ -105,34 +127,54 @@ class RegionMerging {
         return ends_[edge].first == end ? ends_[edge].second : ends_[edge].first;
     }
 
-    void push(int32_t edge) { waiting_.emplace(cost(edge), edge, ++stamp_[edge]); }
+    void push(int32_t edge) { waiting_.emplace(log_odds(edge), edge, ++stamp_[edge]); }
 
-    double cost(int32_t edge) const {
+    double log_odds(int32_t edge) const {
         const auto [a, b] = ends_[edge];
-        double sum = contrasts_[edge] / lengths_[edge];
-        for (const Group &group : groups_) sum += group.weight * difference(a, b, group);
-        return sum * std::pow(std::min(areas_[a], areas_[b]) / total_, exponent_);
+        const auto [smaller, larger] = std::minmax(areas_[a], areas_[b]);
+        double sum = chance_.bias + chance_.smaller * std::log(smaller / total_) +
+                     chance_.larger * std::log(larger / total_);
+        size_t feature = 0;
+        const auto add = [&](double value) {
+            value = std::min(value, chance_.cap[feature]);
+            sum += chance_.plain[feature] * value + chance_.root[feature] * std::sqrt(value);
+            ++feature;
+        };
+        for (size_t k = 0; k < n_contrasts_; ++k)
+            add(contrasts_[edge * n_contrasts_ + k] / lengths_[edge]);
+        for (const Group &group : groups_) add(difference(a, b, group));
+        add(lengths_[edge] / std::min(perimeters_[a], perimeters_[b]));
+        add(std::min(areas_[a] / perimeters_[a], areas_[b] / perimeters_[b]) / std::sqrt(total_));
+        // The odds of a speck are never better than even, and the worse the smaller it is: its
+        // chance to be apart, times its share of what is no speck.
+        const double share = smaller / total_;
+        if (share >= chance_.speck) return sum;
+        return std::log(share / chance_.speck) - std::log1p(std::exp(-sum));
     }
 
     double difference(int32_t a, int32_t b, const Group &group) const {
         const double *p = &sums_[a * columns_], *q = &sums_[b * columns_];
-        double sum = 0.0;
+        double sum = 0.0, of_a = 0.0, of_b = 0.0;
         for (int32_t k = group.first; k < group.last; ++k) {
             const double x = p[k] / areas_[a], y = q[k] / areas_[b];
-            if (!group.histogram)
+            of_a += x;
+            of_b += y;
+            if (group.comparison == Comparison::euclidean)
                 sum += (x - y) * (x - y);
             else if (x + y > 0.0)
                 sum += (x - y) * (x - y) / (x + y);
         }
-        return group.histogram ? 0.5 * sum : std::sqrt(sum);
+        if (group.comparison == Comparison::smaller) return std::min(of_a, of_b);
+        return group.comparison == Comparison::chi_square ? 0.5 * sum : std::sqrt(sum);
     }
 
     int32_t n_;
-    size_t columns_;
+    size_t columns_, n_contrasts_;
     std::vector<double> areas_, sums_;
     std::vector<Group> groups_;
-    std::vector<double> lengths_, contrasts_;
-    double exponent_, total_ = 0.0;
+    std::vector<double> lengths_, contrasts_, perimeters_;
+    Chance chance_;
+    double total_ = 0.0;
     std::vector<std::vector<int32_t>> edges_of_;
     std::vector<int32_t> edge_to_;  // of the region being joined: its edge to each other region
     std::vector<std::pair<int32_t, int32_t>> ends_;

@@ -51,12 +51,15 @@ class Appearance:
         CIELAB at a coarser size, or the same.
     materials, textons : (h', w') int32 array
         Class of each pixel, of colour with local contrast and of filter responses.
+    roughness : (h, w) array
+        Local contrast of the lightness at the finest scale.
     """
 
     fine_lab: FloatArray
     lab: FloatArray
     materials: Classes
     textons: Classes
+    roughness: FloatArray
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -108,4 +111,4 @@ def describe(
         colour_and_contrast = np.concatenate([lab, CONTRAST_WEIGHT * contrast], axis=2)
         materials = quantise(colour_and_contrast, N_MATERIALS, rng)[0]
         textons = quantise(filter_responses(detail.lab[..., 0], shape), N_TEXTONS, rng)[0]
-    return Appearance(detail.lab, lab, materials, textons)
+    return Appearance(detail.lab, lab, materials, textons, detail.contrast[..., 0])

@@ -38,36 +38,30 @@ class Cue:
     fine : bool
         Whether at the size of the hierarchy; else at that of the classes, half as many pixels
         along each side.
-    weight : float
-        In the strength of contours.
     ridge_weight : float
         In the ridges between basins, where cues count by their root mean square.
     """
 
     what: Feature
     reach: int
-    weight: float
     ridge_weight: float = 0.0
     fine: bool = False
 
+    @property
+    def name(self) -> str:
+        """What tells it from the others."""
+        return f"{'fine ' * self.fine}{self.what} at {self.reach}"
+
 
 CUES = (
-    Cue("lightness", 5, 0.063, ridge_weight=0.7, fine=True),
-    Cue("colour", 5, 0.032, ridge_weight=0.7, fine=True),
-    Cue("lightness", 5, 0.05),
-    Cue("colour", 5, 0.0235),
-    Cue("materials", 5, 0.0, ridge_weight=0.5),
-    Cue("materials", 11, 3.05, ridge_weight=0.25),
-    Cue("textons", 11, 2.92),
+    Cue("lightness", 3, ridge_weight=0.7, fine=True),
+    Cue("colour", 5, ridge_weight=0.7, fine=True),
+    Cue("materials", 5, ridge_weight=0.5),
+    Cue("materials", 21),
 )
-"""Weights chosen on the training images of BSDS500, see benchmarks/quality.md."""
+"""Chosen on the training images of BSDS500, see benchmarks/quality.md."""
 
 Contrasts = list[tuple[Cue, EdgeMaps]]
-
-
-def contour_strength(found: Contrasts) -> EdgeMaps:
-    """Sum the cues by their weights: how likely people are to draw a boundary there."""
-    return _sum([(cue.weight, maps) for cue, maps in found])
 
 
 def ridges(found: Contrasts) -> EdgeMaps:
