@@ -19,7 +19,7 @@ import numpy as np
 from evaluation import compare_contours, every, figures, load, map_items
 from numpy.typing import NDArray
 
-from pfeseg import Settings, clean_regions, downsample, enlarge_labels, segment
+from pfeseg import Clusters, Settings, clean_regions, downsample, enlarge_labels, segment
 from pfeseg.benchmark.dataset import Item
 from pfeseg.benchmark.levels import compare_levels
 from pfeseg.image.colour import as_lab
@@ -104,6 +104,21 @@ def paper_grid(image: NDArray[np.uint8]) -> Grid:
         yield f"d={d}", segment(image, Settings.preset("paper", n_dims=d), threads=1).labels
 
 
+def clusters_grid(image: NDArray[np.uint8]) -> Grid:
+    """Give numbers of clusters, as on the command line."""
+    yield "d=15, k=8", segment(image, Settings(n_dims=15, cut=Clusters(8)), threads=1).labels
+    yield "d=8, k=5", segment(image, Settings(n_dims=8, cut=Clusters(5)), threads=1).labels
+
+
+def automatic_grid(image: NDArray[np.uint8]) -> Grid:
+    """Let the number of clusters be chosen, or the dimension too."""
+    yield "k=auto", segment(image, Settings(cut=Clusters("auto")), threads=1).labels
+    yield (
+        "d=auto, k=auto",
+        segment(image, Settings(n_dims="auto", cut=Clusters("auto")), threads=1).labels,
+    )
+
+
 RIVALS: dict[str, Callable[[NDArray[np.uint8]], Grid]] = {
     "felzenszwalb (scikit-image)": felzenszwalb_grid,
     "SLIC + merging (scikit-image)": slic_grid,
@@ -111,6 +126,12 @@ RIVALS: dict[str, Callable[[NDArray[np.uint8]], Grid]] = {
     "GMM, cleaned (scikit-learn)": mixture_grid,
     "pfeseg, paper preset": paper_grid,
 }
+
+GIVEN: dict[str, Callable[[NDArray[np.uint8]], Grid]] = {
+    "pfeseg, clusters": clusters_grid,
+    "pfeseg, automatic clusters": automatic_grid,
+}
+"""What has no setting to be tuned; every setting has a row."""
 
 DEFAULT = "pfeseg, default"
 
@@ -123,15 +144,15 @@ def run_rival(item: Item, rival: str) -> tuple[list[str], list[Comparison], floa
     """Score one image with every setting of a rival; seconds are those of one setting."""
     image, truths = load(item)
     started = time.perf_counter()
-    grid = list(RIVALS[rival](image))
+    grid = list((RIVALS | GIVEN)[rival](image))
     seconds = (time.perf_counter() - started) / len(grid)
     return [name for name, _ in grid], [compare(labels, truths) for _, labels in grid], seconds
 
 
 def run_default(
     item: Item, seed: int
-) -> tuple[list[Comparison], Comparison, float, list[BoundaryCounts]]:
-    """Score all levels, the labels as written and the contours."""
+) -> tuple[list[Comparison], Comparison, float, list[BoundaryCounts], list[Comparison]]:
+    """Score all levels, the labels as written, the contours, and as many regions as each person."""
     image, truths = load(item)
     started = time.perf_counter()
     result = segment(image, Settings(seed=seed), threads=1)
@@ -139,7 +160,10 @@ def run_default(
     assert result.hierarchy is not None
     levels = compare_levels(result.hierarchy, truths)
     contours = compare_contours(result.hierarchy, item)
-    return levels, compare(result.labels, truths), seconds, contours
+    as_many = [
+        compare(result.hierarchy.with_regions(len(np.unique(truth))), [truth]) for truth in truths
+    ]
+    return levels, compare(result.labels, truths), seconds, contours, as_many
 
 
 def main() -> None:
@@ -169,6 +193,11 @@ def main() -> None:
         seconds = float(np.mean([r[2] for r in results]))
         name = results[0][0][best]
         print(f"| {rival} | {figures(one)} | {name} | {figures(ois)} | {seconds:.2f} |", flush=True)
+    for given in [name for name in GIVEN if chosen.only in name]:
+        results = map_items(run_rival, val, [given], chosen.jobs)
+        for k, name in enumerate(results[0][0]):
+            one = summarise([[r[1][k]] for r in results]).ods
+            print(f"| {given} | {figures(one)} | {name} | | |", flush=True)
     if chosen.only not in DEFAULT:
         return
     for seed in range(chosen.seeds):
@@ -182,11 +211,13 @@ def main() -> None:
             f"| {seconds:.2f} |"
         )
         contours = summarise_boundaries([r[3] for r in results])
+        as_many = summarise([[compared] for r in results for compared in r[4]]).ods
         print(
             f"\nHierarchy, official protocol of 99 thresholds: ODS {figures(levels.ods)}, OIS "
             f"{figures(levels.ois)}; boundaries: F {contours.ods.f:.3f} (precision "
             f"{contours.ods.precision:.3f}, recall {contours.ods.recall:.3f}), OIS "
-            f"{contours.ois.f:.3f}, average precision {contours.average_precision:.3f}.\n",
+            f"{contours.ois.f:.3f}, average precision {contours.average_precision:.3f}; with as "
+            f"many regions as each person: {figures(as_many)}.\n",
             flush=True,
         )
 

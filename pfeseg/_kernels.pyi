@@ -55,6 +55,8 @@ def merge_regions(
     larger: float,
     bias: float,
     speck: float,
+    coarse: float,
+    typical: float,
     /,
 ) -> tuple[_Int, _Double]: ...
 def match_boundaries(

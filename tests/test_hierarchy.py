@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import imageio.v3 as iio
@@ -28,7 +29,7 @@ from pfeseg.regions.chance import CHANCE
 from pfeseg.regions.cues import CUES, contrasts, enlarge_edges
 from pfeseg.regions.graph import EMBEDDING_STEP, RegionGraph
 from pfeseg.regions.hierarchy import Hierarchy
-from pfeseg.regions.merging import SPECK, merge_basins, to_levels
+from pfeseg.regions.merging import COARSE_WEIGHT, SPECK, TYPICAL, merge_basins, to_levels
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +110,7 @@ def random_regions(rng, n=30) -> tuple[np.ndarray, RegionGraph]:
 def merge_by_hand(graph: RegionGraph) -> tuple[list[frozenset], list[float]]:
     """Merge sets of regions greedily, computing all odds anew from the regions themselves."""
     parts = [frozenset([k]) for k in range(len(graph.areas))]
+    coarse = False
 
     def edges(p, q=None):
         """List the edges between two sets, or those that leave one."""
@@ -145,6 +147,8 @@ def merge_by_hand(graph: RegionGraph) -> tuple[list[frozenset], list[float]]:
             CHANCE.bias + CHANCE.smaller * small + CHANCE.larger * large
             + sum(c.plain * min(x, c.cap) + c.root * np.sqrt(min(x, c.cap)) for c, x in features)
         )  # fmt: skip
+        if coarse:
+            return odds + COARSE_WEIGHT * np.log(np.exp(small) / TYPICAL)
         if np.exp(small) < SPECK:
             return np.log(np.exp(small) / SPECK / (1 + np.exp(-odds)))
         return odds
@@ -152,14 +156,20 @@ def merge_by_hand(graph: RegionGraph) -> tuple[list[frozenset], list[float]]:
     made, heights = [], [-np.inf]
     while len(parts) > 1:
         p, q = min(itertools.combinations(parts, 2), key=lambda pair: log_odds(*pair))
-        heights.append(max(heights[-1], log_odds(p, q)))
+        if not coarse and log_odds(p, q) > 0:
+            coarse = True
+            continue
+        heights.append(max(heights[-1], log_odds(p, q), 1e-5 if coarse else -np.inf))
         parts = [part for part in parts if part not in (p, q)] + [p | q]
         made.append(p | q)
     return made, heights[1:]
 
 
+@pytest.mark.parametrize("bias", [-6.5, -3.0, 0.0])
 @pytest.mark.parametrize("seed", range(3))
-def test_merging_equals_that_by_hand(seed):
+def test_merging_equals_that_by_hand(seed, bias, monkeypatch):
+    """Some of the merges are made before the odds are even, and some beyond."""
+    monkeypatch.setattr("test_hierarchy.CHANCE", dataclasses.replace(CHANCE, bias=bias))
     base, graph = random_regions(np.random.default_rng(seed), n=14)
     tree = merge_basins(base, graph, CHANCE)
     content = {k: frozenset([k]) for k in range(len(graph.areas))}
@@ -176,6 +186,31 @@ def test_every_cue_has_its_weights():
     assert [*CHANCE.contrasts] == [*(cue.name for cue in CUES), EMBEDDING_STEP]
     np.testing.assert_allclose(to_levels(np.array([-1e6, 0.0, 1e6])), [0, 0.5, 1], atol=1e-6)
     assert to_levels(np.array([1e6])).max() < 1
+
+
+def test_merges_lie_on_both_sides_of_even_odds():
+    base, graph = random_regions(np.random.default_rng(0), n=14)
+    tree = merge_basins(base, graph, dataclasses.replace(CHANCE, bias=-3.0))
+    assert (tree.levels < 0.5).any()
+    assert (tree.levels > 0.5).any()
+    assert not (tree.levels == 0.5).any()
+
+
+def test_no_speck_stands_for_itself(samples):
+    rng = np.random.default_rng(0)
+    image = iio.imread(samples / "rocket.jpg").copy()
+    for y, x in rng.integers(10, 400, (30, 2)):
+        image[y : y + 3, x : x + 2] = (255, 0, 0)
+    tree = segment(image).hierarchy
+    for labels in (tree.cut(0.5), tree.with_regions(5)):
+        assert np.bincount(labels.ravel()).min() > SPECK * labels.size / 2
+    assert np.bincount(tree.cut(0).ravel()).min() < SPECK * image[..., 0].size
+
+
+def test_numbers_of_regions_are_nested(tree):
+    for n in range(1, 12):
+        coarse, fine = tree.with_regions(n), tree.with_regions(n + 1)
+        assert len(np.unique(fine.astype(np.int64) * (n + 1) + coarse)) == n + 1
 
 
 def test_cuts_are_nested_and_connected(tree):

@@ -92,7 +92,8 @@ def test_clusters_are_unions_of_regions_of_the_hierarchy(chelsea):
     assert len(pairs) == n_regions
 
 
-def test_k_means_groups_regions_by_their_looks():
+def test_k_means_groups_regions_by_their_looks(monkeypatch):
+    monkeypatch.setattr("pfeseg.regions.clusters.REGIONS_PER_CLUSTER", 1.5)
     merged = merged_by_hand()
     labels = group_regions(merged, 3)
     assert labels.shape == merged.hierarchy.base.shape

@@ -239,7 +239,8 @@ std::tuple<Result<int32_t, 2>, Result<double, 1>> merge_regions(
     Vector<double> areas, Matrix<double> sums, Vector<int32_t> group_ends,
     Vector<int32_t> comparisons, Matrix<int32_t> pairs, Vector<double> lengths,
     Matrix<double> contrasts, Vector<double> plain, Vector<double> root, Vector<double> cap,
-    double smaller, double larger, double bias, double speck) {
+    double smaller, double larger, double bias, double speck, double coarse,
+    double typical) {
     const size_t n = areas.size(), m = lengths.size();
     if (sums.shape(0) != n || pairs.shape(0) != m || pairs.shape(1) != 2 ||
         contrasts.shape(0) != m)
@@ -250,7 +251,8 @@ std::tuple<Result<int32_t, 2>, Result<double, 1>> merge_regions(
     check_pairs(pairs, n);
     std::vector<Group> groups = column_groups(group_ends, comparisons, sums.shape(1));
     Chance chance{copied(plain.data(), features), copied(root.data(), features),
-                  copied(cap.data(), features), smaller, larger, bias, speck};
+                  copied(cap.data(), features), smaller, larger, bias, speck,
+                  coarse, typical};
     std::vector<Merge> merges;
     {
         nb::gil_scoped_release release;

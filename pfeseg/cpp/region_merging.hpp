@@ -31,6 +31,7 @@ struct Chance {
     double smaller, larger;                // of the logarithms of the areas, as shares of the image
     double bias;
     double speck;  // share of the image below which a region is not to stand for itself
+    double coarse, typical;  // beyond even odds: more weight of the smaller area, over a typical one
 };
 
 struct Merge {
@@ -78,6 +79,11 @@ class RegionMerging {
             const auto [odds, edge, stamp] = waiting_.top();
             waiting_.pop();
             if (stamp != stamp_[edge]) continue;  // gone, or waiting with newer odds
+            if (!is_coarse_ && odds > 0.0) {
+                become_coarse();
+                height = beyond_even;
+                continue;
+            }
             height = std::max(height, odds);
             auto [kept, absorbed] = ends_[edge];
             if (edges_of_[kept].size() < edges_of_[absorbed].size()) std::swap(kept, absorbed);
@@ -89,8 +95,20 @@ class RegionMerging {
         return merges;
     }
 
+    // Where the log-odds of the coarse merges begin: above 0 by what single precision can tell.
+    static constexpr double beyond_even = 1e-5;
+
   private:
     using Waiting = std::tuple<double, int32_t, int64_t>;  // log-odds, edge, stamp
+
+    // All regions that are left are as likely as not to be apart. Which of them to do without
+    // is told by their area more than before.
+    void become_coarse() {
+        is_coarse_ = true;
+        waiting_ = {};
+        for (size_t e = 0; e < ends_.size(); ++e)
+            if (stamp_[e] >= 0) push(static_cast<int32_t>(e));
+    }
 
     void join(int32_t kept, int32_t absorbed) {
         areas_[kept] += areas_[absorbed];
@@ -148,6 +166,7 @@ class RegionMerging {
         // The odds of a speck are never better than even, and the worse the smaller it is: its
         // chance to be apart, times its share of what is no speck.
         const double share = smaller / total_;
+        if (is_coarse_) return sum + chance_.coarse * std::log(share / chance_.typical);
         if (share >= chance_.speck) return sum;
         return std::log(share / chance_.speck) - std::log1p(std::exp(-sum));
     }
@@ -175,6 +194,7 @@ class RegionMerging {
     std::vector<double> lengths_, contrasts_, perimeters_;
     Chance chance_;
     double total_ = 0.0;
+    bool is_coarse_ = false;
     std::vector<std::vector<int32_t>> edges_of_;
     std::vector<int32_t> edge_to_;  // of the region being joined: its edge to each other region
     std::vector<std::pair<int32_t, int32_t>> ends_;

@@ -22,7 +22,7 @@ from pfeseg.regions.merging import MergedImage
 FloatArray = NDArray[np.float64]
 Labels = NDArray[np.int32]
 
-REGIONS_PER_CLUSTER = 1.35
+REGIONS_PER_CLUSTER = 1.2
 """Regions that are clustered, for each cluster."""
 
 CLUSTER_WEIGHTS = {"embedding": 1.0, "materials": 1.0, "textons": 1.0}

@@ -31,6 +31,10 @@ SPECK = 0.0015
 """Share of the image below which a region has no better odds than even to be apart: it is gone
 at level 1/2. Specks at the crossings of contours are no things, and people draw few that small."""
 
+COARSE_WEIGHT, TYPICAL = 0.3, 0.05
+"""Beyond level 1/2, the logarithm of the smaller area counts by so much more, as a share of the
+typical one: fewer regions than there are things shall be the large ones."""
+
 LEVEL_WIDTH = 2.0
 """Log-odds that are spread over the middle levels; the larger, the more levels are left for what
 is all but certain."""
@@ -166,6 +170,8 @@ def merge_basins(base: Labels, graph: RegionGraph, chance: Chance) -> Hierarchy:
         chance.larger,
         chance.bias,
         SPECK,
+        COARSE_WEIGHT,
+        TYPICAL,
     )
     return Hierarchy(base, merges, to_levels(log_odds))
 
