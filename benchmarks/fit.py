@@ -10,7 +10,7 @@ seen what they lead to. Prints them as `pfeseg/regions/chance.py` has them.
 
 Some images are shown once more with every human region painted in its mean colour: else the weights
 would know photographs only, in which no boundary is without texture, and merge what is drawn.
-Others are shown at half their size, so that sharpness alone does not decide.
+Others are shown shrunk, so that sharpness alone does not decide.
 
 The odds that are even to people need not be the best to stop at: the bias is moved to where
 covering + PRI - VI / 4 is largest at level 1/2.
@@ -50,8 +50,8 @@ PAINTED_STEP = 4
 PAINTED_WEIGHT = 0.3
 """Every so many images are shown once more, painted in flat colours, and count so much."""
 
-SHRUNK_STEP = 4
-"""Every so many images are shown once more at half their size."""
+SHRUNK_STEP, FACTORS = 4, (2, 4)
+"""Every so many images are shown once more, shrunk by each of these."""
 
 AREA_EXPONENT = 0.5
 """Samples count by the area of the smaller region to this power."""
@@ -85,13 +85,13 @@ class Samples:
         )
 
 
-def prepare(item: Item, seed: int, form: str = "as it is") -> Prepared:
-    """Compute the region graph of one image, as it is, "painted" or "shrunk"."""
+def prepare(item: Item, seed: int, painted: bool = False, factor: int = 1) -> Prepared:
+    """Compute the region graph of one image, painted or shrunk if asked for."""
     image, truths = load(item)
-    if form == "painted":
+    if painted:
         image, truths = paint(image, truths[0]), truths[:1]
-    elif form == "shrunk":
-        image, truths = shrink(image, truths)
+    if factor > 1:
+        image, truths = shrink(image, truths, factor)
     prepared = PreparedImage(image, Settings(seed=seed), once=True, threads=1)
     d = int(prepared.settings.n_dims)
     embedded = prepared.place("pfe", d, d).coordinates.rows
@@ -100,7 +100,7 @@ def prepare(item: Item, seed: int, form: str = "as it is") -> Prepared:
     graph = region_graph(outlines.base, outlines.appearance, outlines.found, Y)
     full = prepared.full_labels(outlines.base)
     tables = _tables(full, len(graph.areas), truths)
-    return Prepared(outlines.base, graph, tables, PAINTED_WEIGHT if form == "painted" else 1.0)
+    return Prepared(outlines.base, graph, tables, PAINTED_WEIGHT if painted else 1.0)
 
 
 def paint(image: np.ndarray, truth: np.ndarray) -> np.ndarray:
@@ -112,11 +112,13 @@ def paint(image: np.ndarray, truth: np.ndarray) -> np.ndarray:
     return means.round().astype(np.uint8)[region].reshape(image.shape)
 
 
-def shrink(image: np.ndarray, truths: list[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Halve an image and its ground truths."""
-    small = downsample(image, 2)
+def shrink(
+    image: np.ndarray, truths: list[np.ndarray], factor: int
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Shrink an image and its ground truths."""
+    small = downsample(image, factor)
     rows, columns = (
-        np.minimum(2 * np.arange(n) + 1, m - 1)
+        np.minimum(factor * np.arange(n) + factor // 2, m - 1)
         for n, m in zip(small.shape[:2], image.shape[:2], strict=True)
     )
     return small, [truth[np.ix_(rows, columns)] for truth in truths]
@@ -296,8 +298,14 @@ def main() -> None:
     chosen = parser.parse_args()
     items = every(chosen.root, "train", chosen.step)
     images = map_items(prepare, items, [chosen.seed], chosen.jobs)
-    painted = map_items(prepare, items[::PAINTED_STEP], [chosen.seed, "painted"], chosen.jobs)
-    shrunk = map_items(prepare, items[1::SHRUNK_STEP], [chosen.seed, "shrunk"], chosen.jobs)
+    painted = map_items(prepare, items[::PAINTED_STEP], [chosen.seed, True], chosen.jobs)
+    shrunk = [
+        image
+        for first, factor in enumerate(FACTORS)
+        for image in map_items(
+            prepare, items[first::SHRUNK_STEP], [chosen.seed, False, factor], chosen.jobs
+        )
+    ]
     print(f"{len(images)} images; as shipped:", flush=True)
     judge(images, CHANCE)
     for k in range(chosen.folds):

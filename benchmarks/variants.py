@@ -67,8 +67,7 @@ FLAT_EMBEDDING = {
 
 VARIANTS = (
     Variant("default"),
-    Variant("seed 1", {"seed": 1}),
-    Variant("seed 2", {"seed": 2}),
+    *(Variant(f"seed {seed}", {"seed": seed}) for seed in range(1, 5)),
     Variant("weights of CIELAB colours", {"features": "lab"}),
     Variant(
         "weights of CIELAB colours, 4 neighbours, r_relaxed = 1.5, d = 8",

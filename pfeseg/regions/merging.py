@@ -39,9 +39,8 @@ LEVEL_WIDTH = 2.0
 """Log-odds that are spread over the middle levels; the larger, the more levels are left for what
 is all but certain."""
 
-BASIN_BLUR = 2.0
-"""Width, in pixels, of the Gaussian that smooths the contours before basins are sought: less
-leaves slivers along strong edges."""
+BASIN_BLUR = 1.0
+"""Width, in pixels, of the Gaussian that smooths the contours before basins are sought."""
 
 REDRAW = 2
 """Pixels by which the lines between basins may move to the edges that the blur has hidden."""
