@@ -332,7 +332,6 @@ def test_cues_have_no_preferred_side(chelsea):
         *(
             part[::-1].copy()
             for part in (
-                appearance.fine_lab,
                 appearance.lab,
                 appearance.materials,
                 appearance.textons,

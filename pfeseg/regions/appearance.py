@@ -1,7 +1,7 @@
 """What the pixels of an image look like: colours, and classes of colour and of texture.
 
-Colours are described at two sizes. Where a boundary runs is told by the finer one; what lies on its
-two sides by the coarser one, at which there are classes too.
+Colours are described at the size of the hierarchy, classes at a coarser one: where a boundary runs
+is told by the colours, what lies on its two sides by the classes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ N_TEXTONS = 32
 CONTRAST_WEIGHT = 2.0
 """Of the local contrast beside the colour in the classes of materials."""
 
-Feature = Literal["lightness", "colour", "materials", "textons"]
+Feature = Literal["lightness", "colour", "materials"]
+"""What is compared across edges."""
 
 HISTOGRAMS: frozenset[str] = frozenset({"materials", "textons"})
 """Features that are classes. They are compared by the chi-square distance of their histograms,
@@ -45,17 +46,15 @@ class Appearance:
 
     Attributes
     ----------
-    fine_lab : (h, w, 3) array
+    lab : (h, w, 3) array
         CIELAB at the size of the hierarchy.
-    lab : (h', w', 3) array
-        CIELAB at a coarser size, or the same.
     materials, textons : (h', w') int32 array
-        Class of each pixel, of colour with local contrast and of filter responses.
+        Class of each pixel, of colour with local contrast and of filter responses, at a coarser
+        size or the same.
     roughness : (h, w) array
         Local contrast of the lightness at the finest scale.
     """
 
-    fine_lab: FloatArray
     lab: FloatArray
     materials: Classes
     textons: Classes
@@ -64,24 +63,18 @@ class Appearance:
     @property
     def shape(self) -> tuple[int, int]:
         """Height and width of the hierarchy."""
-        return self.fine_lab.shape[0], self.fine_lab.shape[1]
+        return self.lab.shape[0], self.lab.shape[1]
 
     @property
     def coarse_shape(self) -> tuple[int, int]:
         """Height and width at which there are classes."""
-        return self.lab.shape[0], self.lab.shape[1]
+        return self.materials.shape[0], self.materials.shape[1]
 
-    def classes(self, feature: str) -> Classes:
-        """Return the classes of a feature that has them, (h', w')."""
-        return self.materials if feature == "materials" else self.textons
-
-    def channels(self, feature: Feature, *, fine: bool) -> NDArray[np.float32]:
-        """Return the channels of one feature: (h, w, c) if fine, which classes are not."""
-        if feature in HISTOGRAMS:
-            classes = self.classes(feature)
-            return np.eye(int(classes.max()) + 1, dtype=np.float32)[classes]
-        lab = self.fine_lab if fine else self.lab
-        part = lab[..., :1] if feature == "lightness" else lab[..., 1:]
+    def channels(self, feature: Feature) -> NDArray[np.float32]:
+        """Return the channels of one feature: (h, w, c), or (h', w', c) of classes."""
+        if feature == "materials":
+            return np.eye(int(self.materials.max()) + 1, dtype=np.float32)[self.materials]
+        part = self.lab[..., :1] if feature == "lightness" else self.lab[..., 1:]
         return part.astype(np.float32)
 
 
@@ -111,4 +104,4 @@ def describe(
         colour_and_contrast = np.concatenate([lab, CONTRAST_WEIGHT * contrast], axis=2)
         materials = quantise(colour_and_contrast, N_MATERIALS, rng)[0]
         textons = quantise(filter_responses(detail.lab[..., 0], shape), N_TEXTONS, rng)[0]
-    return Appearance(detail.lab, lab, materials, textons, detail.contrast[..., 0])
+    return Appearance(detail.lab, materials, textons, detail.contrast[..., 0])

@@ -50,8 +50,8 @@ class Chance:
 
 CHANCE = Chance(
     contrasts={
-        "fine lightness at 3": Curve(-0.0768, 1.17, 45.4),
-        "fine colour at 5": Curve(-0.031, 0.335, 29.1),
+        "lightness at 3": Curve(-0.0768, 1.17, 45.4),
+        "colour at 5": Curve(-0.031, 0.335, 29.1),
         "materials at 5": Curve(-0.383, 4.26, 0.827),
         "materials at 21": Curve(0.973, 0.909, 0.803),
         "step of the embedding": Curve(-1.93, 3, 0.589),

@@ -1,8 +1,8 @@
-"""How strongly an image changes across each pixel edge, in colour and texture.
+"""How strongly an image changes across each pixel edge, in colour and material.
 
 The two sides of an edge are compared in the direction, among three, in which they
 differ most. A side is a Gaussian window; colours are compared by their means, classes of material
-and texture by the chi-square distance of their histograms.
+by the chi-square distance of their histograms.
 """
 
 from __future__ import annotations
@@ -34,10 +34,7 @@ class Cue:
     what : str
         What is compared.
     reach : int
-        Distance of the two sides in pixels, an odd number.
-    fine : bool
-        Whether at the size of the hierarchy; else at that of the classes, half as many pixels
-        along each side.
+        Distance of the two sides in pixels, of the size at which it is described; an odd number.
     ridge_weight : float
         In the ridges between basins, where cues count by their root mean square.
     """
@@ -45,17 +42,16 @@ class Cue:
     what: Feature
     reach: int
     ridge_weight: float = 0.0
-    fine: bool = False
 
     @property
     def name(self) -> str:
         """What tells it from the others."""
-        return f"{'fine ' * self.fine}{self.what} at {self.reach}"
+        return f"{self.what} at {self.reach}"
 
 
 CUES = (
-    Cue("lightness", 3, ridge_weight=0.7, fine=True),
-    Cue("colour", 5, ridge_weight=0.7, fine=True),
+    Cue("lightness", 3, ridge_weight=0.7),
+    Cue("colour", 5, ridge_weight=0.7),
     Cue("materials", 5, ridge_weight=0.5),
     Cue("materials", 21),
 )
@@ -80,7 +76,7 @@ def contrasts(appearance: Appearance, threads: int = 1) -> Contrasts:
     """Compute every cue on its own; the number of threads never changes the result."""
 
     def compare_sides(cue: Cue) -> EdgeMaps:
-        channels = appearance.channels(cue.what, fine=cue.fine)
+        channels = appearance.channels(cue.what)
         sides = smooth(channels, WINDOW * cue.reach, truncate=3)
         maps = kernels.oriented_contrast(sides, cue.reach, cue.what in HISTOGRAMS)
         return enlarge_edges(maps, appearance.shape)

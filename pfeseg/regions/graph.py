@@ -84,8 +84,8 @@ def region_graph(
     return RegionGraph(
         areas=np.bincount(flat).astype(np.float64),
         sums={
-            "lightness": _region_sums(appearance.fine_lab[..., :1], flat, n),
-            "colour": _region_sums(appearance.fine_lab[..., 1:], flat, n),
+            "lightness": _region_sums(appearance.lab[..., :1], flat, n),
+            "colour": _region_sums(appearance.lab[..., 1:], flat, n),
             "materials": _region_histograms(appearance.materials, base, n),
             "textons": _region_histograms(appearance.textons, base, n),
             "embedding": _region_sums(interpolate(embedding, appearance.shape), flat, n),

@@ -128,7 +128,7 @@ def unit_rows(Y: NDArray[np.floating[Any]], degrees: FloatArray) -> FloatArray:
 def find_base(found: Contrasts, appearance: Appearance) -> Labels:
     """Find the finest regions: basins between ridges, their lines redrawn along the edges."""
     lines = basins(ridges(found))
-    return consecutive(redraw_boundaries(lines, appearance.fine_lab, REDRAW))
+    return consecutive(redraw_boundaries(lines, appearance.lab, REDRAW))
 
 
 def basins(edge_strength: EdgeMaps) -> Labels:
