@@ -35,7 +35,7 @@ def test_trials_have_the_bytes_of_single_runs_with_one_and_two_jobs(chelsea):
 
 
 def test_trials_are_cleaned_as_single_runs_are(chelsea):
-    chosen = SMALL.changed(min_region=0.02)
+    chosen = SMALL.changed(min_region=0.1)
     swept = sweep(chelsea, [(6, None)], settings=chosen)
     alone = segment(chelsea, chosen.changed(n_dims=6, cut=Clusters("dims")))
     assert swept.labels(swept.best).tobytes() == alone.labels.tobytes()
