@@ -11,6 +11,9 @@ from scipy.io import savemat
 from pfeseg import Graph
 from pfeseg.cli import main
 from pfeseg.labels.boundaries import boundaries_of
+from pfeseg.labels.maps import split_regions
+from pfeseg.regions.chance import CHANCE
+from pfeseg.regions.graph import RegionGraph
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "sample_images"
@@ -51,3 +54,24 @@ def save_truth(path: Path, *maps: np.ndarray) -> None:
             "Boundaries": boundaries_of(labels).astype(np.uint8),
         }
     savemat(path, {"groundTruth": cells})
+
+
+def random_regions(rng, n=30) -> tuple[np.ndarray, RegionGraph]:
+    """Make n Voronoi cells with random contents."""
+    y, x = np.indices((40, 50))
+    centres = rng.random((n, 2)) * [40, 50]
+    base = ((y[..., None] - centres[:, 0]) ** 2 + (x[..., None] - centres[:, 1]) ** 2).argmin(2)
+    base = split_regions(base.astype(np.int32))
+    n = int(base.max()) + 1
+    touching = {
+        tuple(sorted(pair))
+        for a, b in ((base[:, 1:], base[:, :-1]), (base[1:], base[:-1]))
+        for pair in zip(a[a != b].tolist(), b[a != b].tolist(), strict=True)
+    }
+    pairs = np.array(sorted(touching), np.int32)
+    columns = dict(zip(CHANCE.regions, (1, 2, 4, 3, 2, 1), strict=True))
+    areas = np.bincount(base.ravel()).astype(float)
+    sums = {name: rng.random((n, c)) * areas[:, None] for name, c in columns.items()}
+    lengths = rng.integers(1, 20, len(pairs)).astype(float)
+    along = {name: rng.random(len(pairs)) * lengths for name in CHANCE.contrasts}
+    return base, RegionGraph(areas, sums, pairs, lengths, along)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from test_hierarchy import random_regions
+from helpers import random_regions
 
 from pfeseg import segment
 from pfeseg.regions import merging

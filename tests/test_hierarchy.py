@@ -6,7 +6,7 @@ import itertools
 import imageio.v3 as iio
 import numpy as np
 import pytest
-from helpers import run, same_partition
+from helpers import random_regions, run, same_partition
 from scipy.io import loadmat
 
 from pfeseg import (
@@ -84,27 +84,6 @@ def test_contrast_equals_that_of_plain_loops(reach, chi_square):
 def test_contrast_refuses_an_even_reach():
     with pytest.raises(ValueError, match="odd reach"):
         kernels.oriented_contrast(np.zeros((3, 3, 1), np.float32), 2, False)
-
-
-def random_regions(rng, n=30) -> tuple[np.ndarray, RegionGraph]:
-    """Make n Voronoi cells with random contents."""
-    y, x = np.indices((40, 50))
-    centres = rng.random((n, 2)) * [40, 50]
-    base = ((y[..., None] - centres[:, 0]) ** 2 + (x[..., None] - centres[:, 1]) ** 2).argmin(2)
-    base = split_regions(base.astype(np.int32))
-    n = int(base.max()) + 1
-    touching = {
-        tuple(sorted(pair))
-        for a, b in ((base[:, 1:], base[:, :-1]), (base[1:], base[:-1]))
-        for pair in zip(a[a != b].tolist(), b[a != b].tolist(), strict=True)
-    }
-    pairs = np.array(sorted(touching), np.int32)
-    columns = dict(zip(CHANCE.regions, (1, 2, 4, 3, 2, 1), strict=True))
-    areas = np.bincount(base.ravel()).astype(float)
-    sums = {name: rng.random((n, c)) * areas[:, None] for name, c in columns.items()}
-    lengths = rng.integers(1, 20, len(pairs)).astype(float)
-    along = {name: rng.random(len(pairs)) * lengths for name in CHANCE.contrasts}
-    return base, RegionGraph(areas, sums, pairs, lengths, along)
 
 
 def merge_by_hand(graph: RegionGraph) -> tuple[list[frozenset], list[float]]:
