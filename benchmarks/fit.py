@@ -30,9 +30,8 @@ from pfeseg.benchmark.dataset import Item
 from pfeseg.benchmark.levels import compare_merges
 from pfeseg.files.matlab import UCM_THRESHOLDS
 from pfeseg.labels.metrics import contingency_tables, summarise
-from pfeseg.regions.appearance import HISTOGRAMS
 from pfeseg.regions.chance import CHANCE, Chance, Curve
-from pfeseg.regions.graph import RegionGraph, region_graph
+from pfeseg.regions.graph import Comparison, RegionGraph, compared_by, region_graph
 from pfeseg.regions.merging import LEVEL_WIDTH, merge_basins, unit_rows
 
 COUNTS = (60, 45, 35, 27, 20, 15, 11, 8, 6, 4, 3)
@@ -170,9 +169,9 @@ def pair_features(graph: RegionGraph) -> np.ndarray:
     for name, part in graph.sums.items():
         means = part / graph.areas[:, None]
         x, y = means[a], means[b]
-        if name == "roughness":
+        if compared_by(name) == Comparison.SMALLER:
             found.append(np.minimum(x, y)[:, 0])
-        elif name in HISTOGRAMS:
+        elif compared_by(name) == Comparison.CHI_SQUARE:
             found.append(0.5 * ((x - y) ** 2 / np.maximum(x + y, 1e-300)).sum(axis=1))
         else:
             found.append(np.sqrt(((x - y) ** 2).sum(axis=1)))

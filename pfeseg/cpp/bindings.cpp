@@ -215,6 +215,8 @@ std::vector<Group> column_groups(const Vector<int32_t> &ends,
         const int32_t last = ends.data()[k];
         if (last < first || static_cast<size_t>(last) > columns)
             throw std::invalid_argument("a group of columns does not exist");
+        if (comparisons.data()[k] < 0 || comparisons.data()[k] > 2)
+            throw std::invalid_argument("there is no such comparison of regions");
         groups.push_back({first, last, static_cast<Comparison>(comparisons.data()[k])});
         first = last;
     }
@@ -243,7 +245,7 @@ std::tuple<Result<int32_t, 2>, Result<double, 1>> merge_regions(
     double typical) {
     const size_t n = areas.size(), m = lengths.size();
     if (sums.shape(0) != n || pairs.shape(0) != m || pairs.shape(1) != 2 ||
-        contrasts.shape(0) != m)
+        contrasts.shape(0) != m || comparisons.size() != group_ends.size())
         throw std::invalid_argument("the arrays of regions and edges do not fit together");
     const size_t features = contrasts.shape(1) + group_ends.size() + 2;
     if (plain.size() != features || root.size() != features || cap.size() != features)

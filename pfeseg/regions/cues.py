@@ -61,7 +61,7 @@ Contrasts = list[tuple[Cue, EdgeMaps]]
 
 
 def ridges(found: Contrasts) -> EdgeMaps:
-    """Sum the fine cues by their ridge weights: where exactly a boundary would run."""
+    """Sum the cues by their ridge weights: where exactly a boundary would run."""
     terms = []
     for cue, maps in found:
         power = sum(float(np.square(m, dtype=np.float64).sum()) for m in maps)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -10,25 +11,33 @@ from numpy.typing import NDArray
 
 from pfeseg.image.resize import enlarge_labels, interpolate
 from pfeseg.labels.maps import boundary_edges
-from pfeseg.regions.appearance import Appearance
+from pfeseg.regions.appearance import HISTOGRAMS, Appearance
 from pfeseg.regions.cues import Contrasts, EdgeMaps, enlarge_edges
 
 Labels = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
 
-COMPARISONS = {
-    "lightness": 0,
-    "colour": 0,
-    "materials": 1,
-    "textons": 1,
-    "embedding": 0,
-    "roughness": 2,
-}
-"""How regions are compared by each feature: 0 by the Euclidean distance of their means, 1 by the
-chi-square distance of their histograms, 2 not at all: the smaller of the means counts."""
+
+class Comparison(IntEnum):
+    """How two regions are compared by one feature, as the kernel numbers it."""
+
+    EUCLIDEAN = 0
+    """By the distance of their means."""
+    CHI_SQUARE = 1
+    """By the distance of their histograms."""
+    SMALLER = 2
+    """Not at all: the smaller of their means counts."""
+
 
 EMBEDDING_STEP = "step of the embedding"
 """Name of the contrast that is the jump of the embedding across a boundary."""
+
+
+def compared_by(feature: str) -> Comparison:
+    """Tell how regions are compared by a feature of `RegionGraph.sums`."""
+    if feature == "roughness":
+        return Comparison.SMALLER
+    return Comparison.CHI_SQUARE if feature in HISTOGRAMS else Comparison.EUCLIDEAN
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +87,7 @@ def region_graph(
     crosses = edge >= 0
 
     def along(maps: EdgeMaps) -> FloatArray:
-        values = np.concatenate([found.ravel() for found in maps])[crosses]
+        values = np.concatenate([values.ravel() for values in maps])[crosses]
         return np.bincount(edge[crosses], values, len(pairs)).astype(np.float64)
 
     return RegionGraph(

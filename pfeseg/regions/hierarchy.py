@@ -56,7 +56,7 @@ class Hierarchy:
         touch, at the level of the boundary between them, so that all cuts stay connected.
         """
         pairs = touching(base)
-        levels = self.boundary_levels(pairs)
+        levels = self._merge_levels(pairs[:, 0], pairs[:, 1])
         renumbered = consecutive(base)
         number = np.zeros(len(self.merges) + 1, dtype=np.int32)
         number[base.ravel()] = renumbered.ravel()
@@ -105,10 +105,6 @@ class Hierarchy:
         )
         levels[::2, ::2] = corners[::2, ::2]
         return levels
-
-    def boundary_levels(self, pairs: NDArray[np.integer[Any]]) -> FloatArray:
-        """Return the level at which each of some pairs of base regions comes together, (m,)."""
-        return self._merge_levels(pairs[:, 0], pairs[:, 1])
 
     def _after(self, n_merges: int) -> Labels:
         """Return the region that each region of the base belongs to after so many merges, (n,)."""

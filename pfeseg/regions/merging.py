@@ -20,7 +20,7 @@ from pfeseg.labels.maps import consecutive
 from pfeseg.regions.appearance import Appearance
 from pfeseg.regions.chance import CHANCE, Chance
 from pfeseg.regions.cues import Contrasts, EdgeMaps, contrasts, ridges
-from pfeseg.regions.graph import COMPARISONS, RegionGraph, region_graph
+from pfeseg.regions.graph import RegionGraph, compared_by, region_graph
 from pfeseg.regions.hierarchy import Hierarchy
 from pfeseg.regions.refine import redraw_boundaries
 
@@ -158,7 +158,7 @@ def merge_basins(base: Labels, graph: RegionGraph, chance: Chance) -> Hierarchy:
         graph.areas,
         np.concatenate(list(graph.sums.values()), axis=1),
         np.cumsum(columns, dtype=np.int32),
-        np.array([COMPARISONS[name] for name in graph.sums], dtype=np.int32),
+        np.array([compared_by(name) for name in graph.sums], dtype=np.int32),
         graph.pairs,
         graph.lengths,
         np.stack(list(graph.contrasts.values()), axis=1),
