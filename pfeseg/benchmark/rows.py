@@ -11,12 +11,6 @@ from typing import Any
 
 from pfeseg.errors import InvalidInputError
 
-STAGES = (
-    *("choose", "downsample", "graph", "init", "embed"),
-    *("cluster", "hierarchy", "full_size"),
-)
-"""Stages that are timed, as `Segmentation.timings` names them."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
@@ -73,6 +67,10 @@ class Row:
 
 
 COLUMNS = tuple(field.name for field in fields(Row))
+
+_SECONDS = "seconds_"
+STAGES = tuple(name.removeprefix(_SECONDS) for name in COLUMNS if name.startswith(_SECONDS))
+"""Stages that are timed, as `Segmentation.timings` names them."""
 
 _KINDS = {"str": str, "int": int, "float": float}
 
