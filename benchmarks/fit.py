@@ -2,11 +2,13 @@
 
 python benchmarks/fit.py BSDS500
 
-Every image is merged by the present weights. Wherever its regions number one of `COUNTS`, each
-pair of touching ones is a sample: its features, and the chance that a pixel of the one and a
-pixel of the other are in different regions for the people who cut the image. The fitted weights
-merge all images once more, and the samples of both are fitted together, so that the weights have
-seen what they lead to. Prints them as `pfeseg/regions/chance.py` has them.
+Every image is merged by some weights, at first by a few simple ones. Wherever its regions number
+one of `COUNTS`, each pair of touching ones is a sample: its features, and the chance that a pixel
+of the one and a pixel of the other are in different regions for the people who cut the image. The
+fitted weights merge all images once more, and so on, so that the weights have seen what they lead
+to. Prints them as `pfeseg/regions/chance.py` has them: the same ones each time.
+
+Each image is prepared with several seeds, so that the weights do not follow the noise of one.
 
 Some images are shown once more with every human region painted in its mean colour: else the weights
 would know photographs only, in which no boundary is without texture, and merge what is drawn.
@@ -43,7 +45,21 @@ CAP_QUANTILE = 0.95
 SHRINKAGE = 1e-3
 """Weight of the squares of the weights, of features of unit variance."""
 
-ROUNDS = 2
+ROUNDS = 3
+"""Each merges by the weights of the last; the samples of the first, by `START`, are dropped."""
+
+_NOTHING = Curve(0.0, 0.0, 1.0)
+START = dataclasses.replace(
+    CHANCE,
+    contrasts=dict.fromkeys(CHANCE.contrasts, _NOTHING) | {"materials at 5": Curve(0.0, 3.0, 1.0)},
+    regions=dict.fromkeys(CHANCE.regions, _NOTHING) | {"materials": Curve(3.0, 0.0, 1.0)},
+    perimeter=_NOTHING,
+    width=_NOTHING,
+    smaller=0.5,
+    larger=0.0,
+    bias=-2.0,
+)
+"""Simple weights to begin with."""
 
 PAINTED_STEP = 4
 PAINTED_WEIGHT = 0.3
@@ -269,11 +285,11 @@ def judge(images: list[Prepared], chance: Chance) -> float:
     return level
 
 
-def learn(images: list[Prepared], start: Chance) -> Chance:
-    """Fit to the samples of the start, then to those of the outcome too."""
+def learn(images: list[Prepared]) -> Chance:
+    """Fit to the samples of the start, then to those of what came out."""
+    chance, loss = fit(Samples.joined([take_samples(image, START) for image in images]))
     seen: list[Samples] = []
-    chance = start
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS - 1):
         seen += [take_samples(image, chance) for image in images]
         chance, loss = fit(Samples.joined(seen))
         print(f"{sum(len(s.apart) for s in seen)} samples, loss {loss:.4f}", flush=True)
@@ -291,27 +307,37 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("root", type=Path, help="folder of BSDS500")
     parser.add_argument("--step", type=int, default=1, help="take every so many images")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seeds", type=int, default=3, help="how often each image is prepared")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--folds", type=int, default=0, help="judge by so many folds of train too")
     chosen = parser.parse_args()
     items = every(chosen.root, "train", chosen.step)
-    images = map_items(prepare, items, [chosen.seed], chosen.jobs)
-    painted = map_items(prepare, items[::PAINTED_STEP], [chosen.seed, True], chosen.jobs)
+
+    def prepared(chosen_items: list[Item], *how: object) -> list[Prepared]:
+        """Prepare images with each seed, the seeds of one image side by side."""
+        by_seed = [
+            map_items(prepare, chosen_items, [seed, *how], chosen.jobs)
+            for seed in range(chosen.seeds)
+        ]
+        return [image for seeds in zip(*by_seed, strict=True) for image in seeds]
+
+    images = prepared(items)
+    painted = prepared(items[::PAINTED_STEP], True)
     shrunk = [
         image
         for first, factor in enumerate(FACTORS)
-        for image in map_items(
-            prepare, items[first::SHRUNK_STEP], [chosen.seed, False, factor], chosen.jobs
-        )
+        for image in prepared(items[first::SHRUNK_STEP], False, factor)
     ]
-    print(f"{len(images)} images; as shipped:", flush=True)
+    print(f"{len(items)} images, {chosen.seeds} seeds each; as shipped:", flush=True)
     judge(images, CHANCE)
     for k in range(chosen.folds):
-        rest = [image for i, image in enumerate(images) if i % chosen.folds != k]
+        fold = [i // chosen.seeds % chosen.folds for i in range(len(images))]
         print(f"fold {k}, fitted to the others:")
-        judge(images[k :: chosen.folds], learn(rest + painted, CHANCE))
-    chance = learn(images + painted + shrunk, CHANCE)
+        judge(
+            [image for image, part in zip(images, fold, strict=True) if part == k],
+            learn([image for image, part in zip(images, fold, strict=True) if part != k]),
+        )
+    chance = learn(images + painted + shrunk)
     chance = shifted(chance, judge(images, chance))
     judge(images, chance)
     for name, others in (("painted", painted), ("shrunk", shrunk)):

@@ -24,7 +24,7 @@ TRIED = {
         ANY_LABELS.changed(n_dims=8, neighbours=4, features="lab", relaxed_iterations=30),
         (0.3, 1.0, 1.5, 3.0, 10.0),
     ),
-    "default": (ANY_LABELS, (1.5, 5.0, 15.0, 50.0)),
+    "default": (ANY_LABELS, (0.5, 1.5, 5.0, 15.0)),
 }
 """Settings, and weights of the fidelity to try with them."""
 

@@ -17,12 +17,12 @@ from pfeseg.cli import COMMANDS
 @pytest.mark.parametrize(
     ("options", "features", "r_relaxed", "cluster"),
     [
-        ([], "pmi", 15, "regions"),
-        (["--regions", 3], "pmi", 15, "regions"),
-        (["-k", 4], "pmi", 15, "regions"),
-        (["-k", 4, "--cluster", "pixels"], "pmi", 15, "pixels"),
-        (["--method", "sc"], "pmi", 15, "regions"),
-        (["-k", 4, "--preset", "default"], "pmi", 15, "regions"),
+        ([], "pmi", 5, "regions"),
+        (["--regions", 3], "pmi", 5, "regions"),
+        (["-k", 4], "pmi", 5, "regions"),
+        (["-k", 4, "--cluster", "pixels"], "pmi", 5, "pixels"),
+        (["--method", "sc"], "pmi", 5, "regions"),
+        (["-k", 4, "--preset", "default"], "pmi", 5, "regions"),
         (["-k", 4, "--preset", "paper"], "rgb", 10, "pixels"),
         (["-k", 4, "--preset", "paper", "--cluster", "regions"], "rgb", 10, "regions"),
     ],

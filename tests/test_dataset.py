@@ -122,7 +122,7 @@ def test_rows_of_the_hierarchy_are_its_levels(layered, trees):
         rows = read_rows(layered / "rows" / "hierarchy" / f"{name}.csv")
         assert [row.level for row in rows] == UCM_THRESHOLDS.tolist()
         # Whatever -d is, d is that of the settings.
-        assert {(r.method, r.cleaned, r.d, r.k) for r in rows} == {(HIERARCHY, 0, 12, None)}
+        assert {(r.method, r.cleaned, r.d, r.k) for r in rows} == {(HIERARCHY, 0, 8, None)}
         assert rows[0].seconds > rows[0].seconds_hierarchy > 0
         for k in (0, 35, 49, 60, 98):
             assert rows[k].regions == result.hierarchy.cut(UCM_THRESHOLDS[k]).max() + 1

@@ -26,7 +26,7 @@ from pfeseg.segmentation.cuts import (
 from pfeseg.segmentation.methods import METHODS, MethodName
 from pfeseg.solver.settings import SolverSettings
 
-_SOLVER = SolverSettings(r_relaxed=15.0, soc_iterations=1, relaxed_iterations=15)
+_SOLVER = SolverSettings(r_relaxed=5.0, soc_iterations=1, relaxed_iterations=15)
 
 
 @dataclass(frozen=True)
@@ -69,14 +69,14 @@ class Settings:
     """
 
     method: MethodName = "pfe"
-    n_dims: int | Literal["auto"] = 12
+    n_dims: int | Literal["auto"] = 8
     cut: Cut = AUTOMATIC
     cluster: Clustered = "regions"
     min_region: float = 0.0
     refine: bool = True
     downsample: float = 1
     max_size: int | None = 120
-    neighbours: float = 2.0
+    neighbours: float = 4
     features: Features = "pmi"
     sigma: str | float = "0.8rms"
     texture: float = 2.5
