@@ -7,7 +7,12 @@ _Int = NDArray[np.int32]
 _Double = NDArray[np.float64]
 _Image = TypeVar("_Image", NDArray[np.float32], NDArray[np.float64])
 
-class _SplitBregman:
+class _Loop:
+    def start(self, F: NDArray[Any], threads: int, /) -> None: ...
+    def advance(self, iterations: int, threads: int, /) -> tuple[_Double, _Double, _Int, _Int]: ...
+    def solution(self) -> NDArray[Any]: ...
+
+class _PcgLoop(_Loop):
     def __init__(
         self,
         indptr: _Int,
@@ -18,18 +23,38 @@ class _SplitBregman:
         lam: float,
         r: float,
         relaxation: float,
+        rtol: float,
+        max_pcg_iterations: int,
         variant: str,
         /,
     ) -> None: ...
-    def start(self, F: NDArray[Any], threads: int, /) -> None: ...
-    def advance(
-        self, iterations: int, rtol: float, max_pcg_iterations: int, threads: int, /
-    ) -> tuple[_Double, _Double, _Int, _Int]: ...
-    def solution(self) -> NDArray[Any]: ...
 
-class SplitBregmanSingle(_SplitBregman): ...
-class SplitBregmanDouble(_SplitBregman): ...
+class PcgLoopSingle(_PcgLoop): ...
+class PcgLoopDouble(_PcgLoop): ...
 
+class Elimination:
+    @property
+    def fits(self) -> bool: ...
+    @property
+    def entries(self) -> int: ...
+
+class _CholeskyLoop(_Loop):
+    def __init__(
+        self,
+        elimination: Elimination,
+        weights: _Double,
+        degrees: _Double,
+        lam: float,
+        r: float,
+        threads: int,
+        variant: str,
+        /,
+    ) -> None: ...
+
+class CholeskyLoopSingle(_CholeskyLoop): ...
+class CholeskyLoopDouble(_CholeskyLoop): ...
+
+def eliminate_graph(edges: _Int, positions: _Int, max_entries: int, /) -> Elimination: ...
 def incomplete_cholesky(
     indptr: _Int, indices: _Int, data: _Double, relaxation: float, /
 ) -> tuple[_Int, _Int, _Double, _Double]: ...

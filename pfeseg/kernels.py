@@ -9,11 +9,15 @@ from __future__ import annotations
 import os
 
 from pfeseg._kernels import (
-    SplitBregmanDouble,
-    SplitBregmanSingle,
+    CholeskyLoopDouble,
+    CholeskyLoopSingle,
+    Elimination,
+    PcgLoopDouble,
+    PcgLoopSingle,
     basins,
     best_variant,
     correlate,
+    eliminate_graph,
     incomplete_cholesky,
     match_boundaries,
     merge_regions,
@@ -23,12 +27,16 @@ from pfeseg._kernels import (
 from pfeseg.errors import InvalidInputError
 
 __all__ = [
-    "SplitBregmanDouble",
-    "SplitBregmanSingle",
+    "CholeskyLoopDouble",
+    "CholeskyLoopSingle",
+    "Elimination",
+    "PcgLoopDouble",
+    "PcgLoopSingle",
     "available_threads",
     "basins",
     "best_variant",
     "correlate",
+    "eliminate_graph",
     "incomplete_cholesky",
     "match_boundaries",
     "merge_regions",

@@ -10,8 +10,9 @@ from scipy.sparse import csr_array
 
 from pfeseg import Graph, InvalidInputError, SolverError, build_pixel_graph, kernels
 from pfeseg.kernels import variant
+from pfeseg.solver.cholesky import CholeskyLoop, eliminate
 from pfeseg.solver.pcg import PcgLoop, incomplete_cholesky
-from pfeseg.solver.split_bregman import DirectLoop, shrink, system_matrix
+from pfeseg.solver.split_bregman import DirectLoop, SplitBregmanLoop, shrink, system_matrix
 
 RNG = np.random.default_rng(1)
 
@@ -23,7 +24,18 @@ GRAPHS = {
     "any": random_graph(60, 400, RNG),
     "sparse": random_graph(60, 20, RNG),
     "no edges": Graph.from_edges(5, [], []),
+    "several domains": build_pixel_graph(RNG.random((60, 90, 3))),
 }
+PRECONDITIONERS = ["ic0", "cholesky"]
+
+
+def make_loop(
+    preconditioner: str, graph: Graph, *, precision="double", threads=2, rtol=1e-12
+) -> SplitBregmanLoop:
+    if preconditioner == "ic0":
+        return PcgLoop(graph, 1e4, 10.0, rtol=rtol, precision=precision, threads=threads)
+    order = eliminate(graph, np.inf)
+    return CholeskyLoop(graph, order, 1e4, 10.0, precision=precision, threads=threads)
 
 
 @pytest.fixture(params=GRAPHS)
@@ -31,8 +43,10 @@ def graph(request) -> Graph:
     return GRAPHS[request.param]
 
 
+@pytest.mark.parametrize("name", [name for name in GRAPHS if GRAPHS[name].n_nodes < 1000])
 @pytest.mark.parametrize("relaxation", [0.0, 0.9, 1.0])
-def test_incomplete_cholesky_equals_textbook_elimination(graph, relaxation):
+def test_incomplete_cholesky_equals_textbook_elimination(name, relaxation):
+    graph = GRAPHS[name]
     A = system_matrix(graph, 1e4, 100.0)
     L, pivots = incomplete_cholesky(A, relaxation)
     exact_L, exact_pivots = dense_incomplete_cholesky(A.toarray(), relaxation)
@@ -75,11 +89,12 @@ def test_shrink_is_the_proximal_map_of_l1():
     np.testing.assert_allclose(shrink(X, 0.7), grid[cost.argmin(axis=-1)], atol=1e-3)
 
 
+@pytest.mark.parametrize("preconditioner", PRECONDITIONERS)
 @pytest.mark.parametrize("d", [1, 3, 4, 5, 8, 13, 17])
-def test_loop_equals_exact_loop(graph, d):
+def test_loop_equals_exact_loop(graph, d, preconditioner):
     F = RNG.normal(size=(graph.n_nodes, d))
     exact = DirectLoop(graph, 1e4, 10.0)
-    fast = PcgLoop(graph, 1e4, 10.0, rtol=1e-12, precision="double", threads=2)
+    fast = make_loop(preconditioner, graph)
     for loop in (exact, fast):
         loop.start(F)
     for iterations in (1, 4, 7):  # paused and continued
@@ -91,14 +106,15 @@ def test_loop_equals_exact_loop(graph, d):
     assert not b.pcg_capped.any()
 
 
+@pytest.mark.parametrize("preconditioner", PRECONDITIONERS)
 @pytest.mark.parametrize("precision", ["single", "double"])
-@pytest.mark.parametrize("name", ["4 neighbours", "8 neighbours", "any"])
-def test_bytes_depend_on_no_number_of_threads_nor_on_pauses(name, precision):
+@pytest.mark.parametrize("name", ["4 neighbours", "8 neighbours", "any", "several domains"])
+def test_bytes_depend_on_no_number_of_threads_nor_on_pauses(name, precision, preconditioner):
     graph, d = GRAPHS[name], 15
     F = RNG.normal(size=(graph.n_nodes, d))
     results = set()
     for threads, parts in ((1, [12]), (2, [12]), (3, [5, 7]), (4, [12]), (15, [1, 11])):
-        loop = PcgLoop(graph, 1e4, 10.0, rtol=1e-3, precision=precision, threads=threads)
+        loop = make_loop(preconditioner, graph, rtol=1e-3, precision=precision, threads=threads)
         loop.start(F)
         for iterations in parts:
             loop.advance(iterations)
@@ -106,8 +122,9 @@ def test_bytes_depend_on_no_number_of_threads_nor_on_pauses(name, precision):
     assert len(results) == 1
 
 
+@pytest.mark.parametrize("preconditioner", PRECONDITIONERS)
 @pytest.mark.parametrize("precision", ["single", "double"])
-def test_all_variants_agree(graph, precision, monkeypatch):
+def test_all_variants_agree(graph, precision, preconditioner, monkeypatch):
     if kernels.best_variant() == "baseline":
         pytest.skip("this processor has no AVX2: there is one variant only")
     solutions = []
@@ -115,7 +132,7 @@ def test_all_variants_agree(graph, precision, monkeypatch):
     for name in ("baseline", kernels.best_variant()):
         monkeypatch.setenv("PFESEG_KERNELS", name)
         assert variant() == name
-        loop = PcgLoop(graph, 1e4, 10.0, rtol=1e-6, precision=precision, threads=1)
+        loop = make_loop(preconditioner, graph, rtol=1e-6, precision=precision, threads=1)
         loop.start(F)
         loop.advance(10)
         solutions.append(loop.solution())
@@ -129,12 +146,12 @@ def test_unknown_variant_is_refused(monkeypatch):
         PcgLoop(GRAPHS["any"], 1e4, 10.0, rtol=1e-3, precision="single", threads=1)
 
 
-def raw_loop(A: np.ndarray, weights: list[float]) -> kernels.SplitBregmanDouble:
+def raw_loop(A: np.ndarray, weights: list[float]) -> kernels.PcgLoopDouble:
     """Make a loop on any matrix, which PcgLoop would not."""
     A = csr_array(A)
-    return kernels.SplitBregmanDouble(
+    return kernels.PcgLoopDouble(
         A.indptr, A.indices, A.data, np.array(weights), np.ones(A.shape[0]),
-        1e4, 10.0, 0.0, variant(),
+        1e4, 10.0, 0.0, 1e-12, 100, variant(),
     )  # fmt: skip
 
 
@@ -151,12 +168,13 @@ def test_indefinite_matrix_is_reported_by_pcg():
     loop = raw_loop(A, [1.0] * 4)
     loop.start(np.ones((4, 1)), 1)
     with pytest.raises(RuntimeError, match="not positive definite"):
-        loop.advance(20, 1e-12, 100, 1)
+        loop.advance(20, 1)
 
 
-def test_nan_is_reported():
+@pytest.mark.parametrize("preconditioner", PRECONDITIONERS)
+def test_nan_is_reported(preconditioner):
     graph = GRAPHS["4 neighbours"]
-    loop = PcgLoop(graph, 1e4, 10.0, rtol=1e-3, precision="single", threads=2)
+    loop = make_loop(preconditioner, graph, precision="single")
     F = np.ones((graph.n_nodes, 9))
     F[5, 7] = np.nan
     loop.start(F)
@@ -171,9 +189,10 @@ def test_targets_of_the_wrong_shape_are_refused():
             loop.start(np.ones(shape), threads)
 
 
-def test_a_loop_can_be_started_again():
+@pytest.mark.parametrize("preconditioner", PRECONDITIONERS)
+def test_a_loop_can_be_started_again(preconditioner):
     graph = GRAPHS["any"]
-    loop = PcgLoop(graph, 1e4, 10.0, rtol=1e-4, precision="single", threads=2)
+    loop = make_loop(preconditioner, graph, rtol=1e-4, precision="single")
     F = RNG.normal(size=(60, 5))
     results = []
     for target in (F, 2 * F, F):
@@ -194,9 +213,10 @@ def test_mismatched_weights_are_refused():
     density=st.floats(0, 1),
     exponent=st.integers(0, 28),
     d=st.integers(1, 6),
+    preconditioner=st.sampled_from(PRECONDITIONERS),
     seed=st.integers(0, 2**31),
 )
-def test_random_graphs_solve_exactly(n, density, exponent, d, seed):
+def test_random_graphs_solve_exactly(n, density, exponent, d, preconditioner, seed):
     """Disconnected graphs, tiny weights, one node, one column."""
     rng = np.random.default_rng(seed)
     graph = random_graph(n, int(density * n * (n - 1) / 2), rng)
@@ -204,9 +224,57 @@ def test_random_graphs_solve_exactly(n, density, exponent, d, seed):
     graph = Graph.from_edges(n, graph.edges, graph.weights * tiny)
     F = rng.normal(size=(n, d))
     exact = DirectLoop(graph, 1e4, 10.0)
-    fast = PcgLoop(graph, 1e4, 10.0, rtol=1e-12, precision="double", threads=1)
+    fast = make_loop(preconditioner, graph, threads=1)
     scale = np.sqrt(graph.degrees)[:, None]
     for loop in (exact, fast):
         loop.start(F)
         loop.advance(6)
     assert relative_error(scale * fast.solution(), scale * exact.solution()) < 1e-6
+
+
+@pytest.mark.parametrize(("shape", "most"), [((80, 120), 22), ((160, 240), 26), ((320, 480), 29)])
+def test_the_factor_of_a_grid_has_few_entries(shape, most):
+    graph = build_pixel_graph(np.zeros(shape))
+    assert eliminate(graph, np.inf).entries < most * graph.n_nodes
+
+
+def test_positions_change_the_order_of_elimination_only():
+    graph = GRAPHS["several domains"]
+    unplaced = Graph.from_edges(graph.n_nodes, graph.edges, graph.weights)
+    F = RNG.normal(size=(graph.n_nodes, 5))
+    loops = [make_loop("cholesky", g) for g in (graph, unplaced)]
+    for loop in loops:
+        loop.start(F)
+        loop.advance(5)
+    assert relative_error(loops[0].solution(), loops[1].solution()) < 1e-9
+
+
+@pytest.mark.parametrize("name", ["path", "star", "complete", "scattered", "in one place"])
+def test_graphs_that_are_hard_to_cut_are_eliminated(name):
+    n = 300
+    edges = {
+        "path": [(i, i + 1) for i in range(n - 1)],
+        "star": [(0, i) for i in range(1, n)],
+        "complete": [(i, j) for i in range(60) for j in range(i)],
+    }.get(name, [(i, (i * 7 + 3) % n) for i in range(0, n, 3)])
+    edges = sorted({tuple(sorted(edge)) for edge in edges if edge[0] != edge[1]})
+    positions = None
+    if name == "scattered":
+        positions = RNG.integers(-(2**29), 2**29, (n, 3))
+    if name == "in one place":
+        positions = np.zeros((n, 2), dtype=int)
+    graph = Graph.from_edges(n, edges, RNG.uniform(0.1, 1, len(edges)), positions)
+    F = RNG.normal(size=(n, 2))
+    loops = [DirectLoop(graph, 1e4, 10.0), make_loop("cholesky", graph)]
+    for loop in loops:
+        loop.start(F)
+        loop.advance(3)
+    assert relative_error(loops[1].solution(), loops[0].solution()) < 1e-9
+
+
+def test_an_elimination_that_is_too_full_says_so():
+    graph = GRAPHS["any"]
+    assert eliminate(graph, 100).fits
+    assert not eliminate(graph, 0.5).fits
+    with pytest.raises(ValueError, match="too many entries"):
+        CholeskyLoop(graph, eliminate(graph, 0.5), 1e4, 10.0, precision="single", threads=1)

@@ -27,6 +27,12 @@ from pfeseg.solver.polar import polar
 
 RNG = np.random.default_rng(3)
 TIGHT = {"precision": "double", "pcg_rtol": 1e-10}
+PRECONDITIONERS = ["ic0", "cholesky"]
+SOLVERS = [
+    {"preconditioner": "ic0"},
+    {"preconditioner": "cholesky"},
+    {"linear_solver": "direct"},
+]
 
 
 def test_direct_equals_the_oracle(oracle):
@@ -47,15 +53,45 @@ def test_stage_1_equals_the_oracle(oracle):
 
 
 def test_pcg_in_double_equals_the_oracle(oracle):
-    result = embed(oracle.graph, oracle.Y0, SolverSettings(**TIGHT, **oracle.caps))
+    chosen = SolverSettings(preconditioner="ic0", **TIGHT, **oracle.caps)
+    result = embed(oracle.graph, oracle.Y0, chosen)
     assert relative_error(result.Y, oracle.Y) < 1e-6
     check_iterations(result, oracle)
 
 
 def test_pcg_in_single_is_close_to_the_oracle(oracle):
-    result = embed(oracle.graph, oracle.Y0, SolverSettings(pcg_rtol=1e-4, **oracle.caps))
+    chosen = SolverSettings(preconditioner="ic0", pcg_rtol=1e-4, **oracle.caps)
+    result = embed(oracle.graph, oracle.Y0, chosen)
     assert result.Y.dtype == np.float32
     assert relative_error(result.Y, oracle.Y) < 1e-2
+
+
+@pytest.mark.parametrize(("precision", "bound"), [("double", 1e-10), ("single", 1e-3)])
+def test_complete_cholesky_equals_the_oracle(oracle, precision, bound):
+    chosen = SolverSettings(preconditioner="cholesky", precision=precision, **oracle.caps)
+    result = embed(oracle.graph, oracle.Y0, chosen)
+    assert relative_error(result.Y, oracle.Y) < bound
+    assert result.preconditioner == "cholesky"
+    if precision == "double":
+        check_iterations(result, oracle)
+    assert all(r.pcg_iterations == 1 for r in result.history[1:])
+
+
+def test_the_preconditioner_is_chosen_by_how_full_the_factor_is():
+    def chosen(graph, **changes):
+        caps = {"soc_iterations": 1, "relaxed_iterations": 1, **changes}
+        Y0 = np.eye(2)[np.arange(graph.n_nodes) % 2]
+        return embed(graph, Y0, SolverSettings(**caps)).preconditioner
+
+    pixels = build_pixel_graph(RNG.random((20, 30)))
+    dense = random_graph(1500, 6000, RNG)
+    assert (chosen(pixels), chosen(dense)) == ("cholesky", "ic0")
+    assert chosen(pixels, preconditioner="ic0") == "ic0"
+    assert chosen(dense, preconditioner="cholesky") == "cholesky"
+    assert chosen(pixels, linear_solver="direct") is None
+    # In single precision, rounding errors would outgrow what is solved for.
+    assert chosen(pixels, lam=1e5, r_relaxed=0.01) == "ic0"
+    assert chosen(pixels, lam=1e5, r_relaxed=0.01, precision="double") == "cholesky"
 
 
 def check_iterations(result, oracle):
@@ -100,31 +136,31 @@ def test_polar_keeps_no_more_directions_than_told(dtype):
     np.testing.assert_array_equal(polar(X, rank=4), polar(X))
 
 
-@pytest.mark.parametrize("linear_solver", ["pcg", "direct"])
-def test_empty_components_do_not_disturb_the_others(oracle, linear_solver):
-    chosen = SolverSettings(linear_solver=linear_solver, **oracle.caps, **TIGHT)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_empty_components_do_not_disturb_the_others(oracle, solver):
+    chosen = SolverSettings(**solver, **oracle.caps, **TIGHT)
     padded = np.insert(oracle.Y0, 2, 0, axis=1)
     result = embed(oracle.graph, padded, chosen)
     assert np.abs(result.Y[:, 2]).max() < 1e-9 * np.abs(result.Y).max()
     assert relative_error(np.delete(result.Y, 2, axis=1), oracle.Y) < 1e-6
 
 
+@pytest.mark.parametrize("preconditioner", PRECONDITIONERS)
 @pytest.mark.parametrize("precision", ["single", "double"])
-def test_same_bytes_for_any_threads_and_every_run(chelsea, precision):
-    small = chelsea[::8, ::8]
+def test_same_bytes_for_any_threads_and_every_run(chelsea, precision, preconditioner):
+    small = chelsea[::5, ::5]
     graph, Y0 = build_pixel_graph(small), gmm_initial_embedding(small, 9)
-    runs = [
-        embed(graph, Y0, SolverSettings(precision=precision), threads=threads)
-        for threads in (1, 2, 2, None)
-    ]
+    chosen = SolverSettings(precision=precision, preconditioner=preconditioner)
+    runs = [embed(graph, Y0, chosen, threads=threads) for threads in (1, 2, 2, None)]
     assert len({run.Y.tobytes() for run in runs}) == 1
     assert len({tuple(r.objective for r in run.history) for run in runs}) == 1
 
 
-def test_edge_order_and_direction_do_not_matter(oracle):
+@pytest.mark.parametrize("preconditioner", PRECONDITIONERS)
+def test_edge_order_and_direction_do_not_matter(oracle, preconditioner):
     order = RNG.permutation(len(oracle.edges))
     shuffled = Graph.from_edges(oracle.graph.n_nodes, oracle.edges[order, ::-1], oracle.w[order])
-    caps = SolverSettings(**oracle.caps)
+    caps = SolverSettings(preconditioner=preconditioner, **oracle.caps)
     assert (embed(shuffled, oracle.Y0, caps).Y == embed(oracle.graph, oracle.Y0, caps).Y).all()
 
 
@@ -159,9 +195,9 @@ def test_callback_sees_every_record_and_stops_the_clock(oracle):
 
 
 @pytest.mark.parametrize("tol", [1e-2, 1e-3, 1e-5])
-@pytest.mark.parametrize("case", ["pcg", "direct"])
+@pytest.mark.parametrize("case", SOLVERS)
 def test_tolerance_stops_at_the_first_steady_iteration(oracle, tol, case):
-    chosen = {"linear_solver": case, **oracle.caps, **TIGHT}
+    chosen = {**case, **oracle.caps, **TIGHT}
     stopped = embed(oracle.graph, oracle.Y0, SolverSettings(tol=tol, **chosen))
     for stage, cap in ((1, 8), (2, 40)):
         loops: dict[int, list] = {}
@@ -173,18 +209,18 @@ def test_tolerance_stops_at_the_first_steady_iteration(oracle, tol, case):
             assert len(loop) == cap or loop[-1].change <= tol
 
 
-@pytest.mark.parametrize("case", ["pcg", "direct"])
+@pytest.mark.parametrize("case", SOLVERS)
 @pytest.mark.parametrize("stage", [1, 2])
 def test_stopping_equals_running_just_so_many_iterations(oracle, case, stage):
     """The loop overruns the rule and goes back: to the byte where it should have stopped."""
     caps = {"soc_iterations": 1, "split_iterations": 40, "relaxed_iterations": 0}
     if stage == 2:
         caps = {"soc_iterations": 0, "split_iterations": 1, "relaxed_iterations": 40}
-    stopped = embed(oracle.graph, oracle.Y0, SolverSettings(tol=2e-2, linear_solver=case, **caps))
+    stopped = embed(oracle.graph, oracle.Y0, SolverSettings(tol=2e-2, **case, **caps))
     count = stopped.history[-1].inner
     assert 1 <= count < 10, "it must stop inside the first ten, which run unchecked"
     caps["split_iterations" if stage == 1 else "relaxed_iterations"] = count
-    exact = embed(oracle.graph, oracle.Y0, SolverSettings(tol=0.0, linear_solver=case, **caps))
+    exact = embed(oracle.graph, oracle.Y0, SolverSettings(tol=0.0, **case, **caps))
     assert (exact.Y == stopped.Y).all()
     assert [r.objective for r in exact.history] == [r.objective for r in stopped.history]
 
@@ -198,8 +234,9 @@ def test_stop_reason_names_the_rule(oracle):
 
 def test_capped_solves_are_counted_and_warned_of_once(oracle, monkeypatch):
     monkeypatch.setattr(pcg, "MAX_PCG_ITERATIONS", 2)
+    chosen = SolverSettings(preconditioner="ic0", **oracle.caps, **TIGHT)
     with pytest.warns(SolverWarning, match="raise pcg_rtol") as caught:
-        result = embed(oracle.graph, oracle.Y0, SolverSettings(**oracle.caps, **TIGHT))
+        result = embed(oracle.graph, oracle.Y0, chosen)
     assert len(caught) == 1
     assert max(r.pcg_capped for r in result.history) == 4
 
@@ -213,25 +250,28 @@ def test_channel_energies_by_definition(oracle):
 
 @settings(max_examples=40, deadline=None)
 # Rounding errors in the two directions that this start leaves empty grow beyond the threshold.
-@example(n=6, density=0.8125, d=5, exponent=20, precision="single", seed=12196)
+@example(6, 0.8125, 5, 20, "single", "ic0", 12196)
+@example(6, 0.8125, 5, 20, "single", "cholesky", 12196)
 # Those in this one are so small that their squares are none.
-@example(n=4, density=0.875, d=3, exponent=0, precision="single", seed=145)
+@example(4, 0.875, 3, 0, "single", "ic0", 145)
+@example(4, 0.875, 3, 0, "single", "cholesky", 145)
 @given(
     n=st.integers(1, 20),
     density=st.floats(0, 1),
     d=st.integers(1, 5),
     exponent=st.integers(0, 28),
     precision=st.sampled_from(["single", "double"]),
+    preconditioner=st.sampled_from(PRECONDITIONERS),
     seed=st.integers(0, 2**31),
 )
-def test_random_graphs_embed(n, density, d, exponent, precision, seed):
+def test_random_graphs_embed(n, density, d, exponent, precision, preconditioner, seed):
     rng = np.random.default_rng(seed)
     graph = random_graph(n, int(density * n * (n - 1) / 2), rng)
     tiny = 10.0 ** -rng.integers(0, exponent + 1, graph.n_edges)
     graph = Graph.from_edges(n, graph.edges, graph.weights * tiny)
     Y0 = np.eye(min(d, n))[rng.integers(0, min(d, n), n)]
     caps = {"soc_iterations": 3, "relaxed_iterations": 10, "precision": precision}
-    fast = embed(graph, Y0, SolverSettings(pcg_rtol=1e-6, **caps))
+    fast = embed(graph, Y0, SolverSettings(pcg_rtol=1e-6, preconditioner=preconditioner, **caps))
     assert np.isfinite(fast.Y).all()
     exact = embed(graph, Y0, SolverSettings(linear_solver="direct", **caps))
     scale = np.sqrt(graph.degrees)[:, None]
@@ -265,6 +305,7 @@ def test_wrong_starts_are_rejected(oracle, Y0, message):
         ({"soc_iterations": 1.5}, "soc_iterations"),
         ({"lam": "much"}, "lam"),
         ({"linear_solver": "lu"}, "one of pcg, direct"),
+        ({"preconditioner": "amg"}, "one of auto, ic0, cholesky"),
         ({"precision": "half"}, "one of single, double"),
     ],
 )
@@ -282,10 +323,13 @@ def test_a_wrong_number_of_threads_is_rejected(oracle, threads):
 def test_breakdown_names_a_remedy():
     graph = Graph.from_edges(2, [[0, 1]], [0.5])
     with pytest.raises(SolverError, match=r'pivot 1 .* use linear_solver="direct"'):
-        embed(graph, np.eye(2), SolverSettings(lam=1e200))
+        embed(graph, np.eye(2), SolverSettings(lam=1e200, preconditioner="ic0"))
+    with pytest.raises(SolverError, match=r'pivot .* use precision="double"'):
+        embed(graph, np.eye(2), SolverSettings(lam=1e200, preconditioner="cholesky"))
 
 
-def test_ctrl_c_is_answered_within_a_second(tmp_path):
+@pytest.mark.parametrize("preconditioner", PRECONDITIONERS)
+def test_ctrl_c_is_answered_within_a_second(tmp_path, preconditioner):
     program = """
         import os, signal, threading, time
         import numpy as np
@@ -305,10 +349,11 @@ def test_ctrl_c_is_answered_within_a_second(tmp_path):
                 threading.Timer(0.2, press).start()
 
         try:
-            embed(graph, Y0, SolverSettings(pcg_rtol=1e-6), on_iteration)
+            chosen = SolverSettings(relaxed_iterations=9999, tol=0, preconditioner=NAME)
+            embed(graph, Y0, chosen, on_iteration)
         except KeyboardInterrupt:
             print(time.monotonic() - pressed[0])
     """
-    command = [sys.executable, "-c", textwrap.dedent(program)]
+    command = [sys.executable, "-c", textwrap.dedent(program.replace("NAME", repr(preconditioner)))]
     run = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
     assert float(run.stdout) < 1.0

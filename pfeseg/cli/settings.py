@@ -17,6 +17,7 @@ from pfeseg.pixels.options import ASSIGNMENTS, FEATURES
 from pfeseg.segmentation.cuts import AUTOMATIC, CLUSTERED, DEFAULT_LEVEL, Clusters, make_cut
 from pfeseg.segmentation.methods import METHODS
 from pfeseg.segmentation.settings import PRESETS, Settings
+from pfeseg.solver.settings import PRECONDITIONERS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -154,8 +155,12 @@ _SETTINGS = (
     _setting("embed", "--linear-solver", heading=Heading.SOLVER,
              type=click.Choice(["pcg", "direct"]),
              help="Compiled conjugate gradient, or the exact reference."),
+    _setting("embed", "--preconditioner", heading=Heading.SOLVER,
+             type=click.Choice(PRECONDITIONERS),
+             help="Incomplete Cholesky (ic0), as in the paper, or a complete one, with which every "
+                  "solve is exact; auto takes the complete one unless it has too many entries."),
     _setting("embed", "--pcg-rtol", heading=Heading.SOLVER, type=float, metavar="NUMBER",
-             help="Relative residual at which PCG stops."),
+             help="Relative residual at which PCG with incomplete Cholesky stops."),
     _setting("embed", "--precision", heading=Heading.SOLVER,
              type=click.Choice(["single", "double"]), help="Precision of PCG."),
 )  # fmt: skip

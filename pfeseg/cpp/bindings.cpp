@@ -16,6 +16,8 @@
 #include "boundary_matching.hpp"
 #include "column_blocks.hpp"
 #include "contrast.hpp"
+#include "elimination.hpp"
+#include "exact_blocks.hpp"
 #include "incomplete_cholesky.hpp"
 #include "region_merging.hpp"
 #include "smoothing.hpp"
@@ -63,20 +65,16 @@ void run_without_gil(Run run) {
     if (!finished) throw nb::python_error();
 }
 
-// The split Bregman loop; see ColumnBlocks.
-template <class T>
-class SplitBregman {
-  public:
-    // A as symmetric CSR with sorted indices; one weight for each entry above
-    // the diagonal, in that order.
-    SplitBregman(Vector<int32_t> indptr, Vector<int32_t> indices, Vector<double> data,
-                 Vector<double> weights, Vector<double> degrees, double lam, double r,
-                 double relaxation, const std::string &variant)
-        : matrix_({static_cast<int32_t>(degrees.size()), indptr.data(), indices.data(),
-                   data.data()},
-                  weights.data(), weights.size(), degrees.data(), lam, r, relaxation),
-          blocks_(matrix_, variant) {}
+void check_pairs(const Matrix<int32_t> &pairs, size_t nodes) {
+    for (size_t k = 0; k < pairs.size(); ++k)
+        if (pairs.data()[k] < 0 || static_cast<size_t>(pairs.data()[k]) >= nodes)
+            throw std::invalid_argument("an edge names a node that does not exist");
+}
 
+// A split Bregman loop on blocks of columns: ColumnBlocks or ExactBlocks.
+template <class T, class Matrix_, class Blocks>
+class Loop {
+  public:
     // Begins a loop with target F, (n, d).
     void start(Matrix<T> F, int threads) {
         if (F.shape(0) != static_cast<size_t>(blocks_.rows()) || F.shape(1) < 1)
@@ -92,13 +90,13 @@ class SplitBregman {
     // row per iteration and one column per channel: ||M y||_1,
     // ||D^1/2 y - f||^2, PCG iterations, and 1 where they hit the cap.
     std::tuple<Result<double, 2>, Result<double, 2>, Result<int32_t, 2>, Result<int32_t, 2>>
-    advance(int iterations, double rtol, int max_pcg_iterations, int threads) {
+    advance(int iterations, int threads) {
         const auto rows = static_cast<size_t>(iterations);
         const auto columns = static_cast<size_t>(blocks_.columns());
         std::vector<double> energy(rows * columns), fidelity(rows * columns);
         std::vector<int32_t> pcg(rows * columns), capped(rows * columns);
         run_without_gil([&] {
-            return blocks_.advance(iterations, rtol, max_pcg_iterations, threads,
+            return blocks_.advance(iterations, threads,
                                    {energy.data(), fidelity.data(), pcg.data(), capped.data()},
                                    interrupted_by_signal);
         });
@@ -116,10 +114,66 @@ class SplitBregman {
         return to_numpy<T, 2>(std::move(Y), {n, columns});
     }
 
-  private:
-    SystemMatrix<T> matrix_;
-    ColumnBlocks<T> blocks_;
+  protected:
+    template <class... Arguments>
+    Loop(const std::string &variant, Arguments &&...arguments)
+        : matrix_(std::forward<Arguments>(arguments)...), blocks_(matrix_, variant) {}
+
+    Matrix_ matrix_;
+    Blocks blocks_;
 };
+
+template <class T>
+class PcgLoop : public Loop<T, SystemMatrix<T>, ColumnBlocks<T>> {
+  public:
+    // A as symmetric CSR with sorted indices; one weight for each entry above
+    // the diagonal, in that order.
+    PcgLoop(Vector<int32_t> indptr, Vector<int32_t> indices, Vector<double> data,
+            Vector<double> weights, Vector<double> degrees, double lam, double r,
+            double relaxation, double rtol, int max_pcg_iterations, const std::string &variant)
+        : Loop<T, SystemMatrix<T>, ColumnBlocks<T>>(
+              variant,
+              SymmetricCsr{static_cast<int32_t>(degrees.size()), indptr.data(), indices.data(),
+                           data.data()},
+              weights.data(), weights.size(), degrees.data(), lam, r, relaxation) {
+        this->blocks_.stop_at(rtol, max_pcg_iterations);
+    }
+};
+
+template <class T>
+class CholeskyLoop : public Loop<T, FactorisedMatrix<T>, ExactBlocks<T>> {
+  public:
+    // One weight for each edge that the elimination was made of, and one degree for each node.
+    CholeskyLoop(const Elimination &elimination, Vector<double> weights, Vector<double> degrees,
+                 double lam, double r, int threads, const std::string &variant)
+        : Loop<T, FactorisedMatrix<T>, ExactBlocks<T>>(
+              variant, checked(elimination, weights, degrees), weights.data(), degrees.data(),
+              lam, r, variant, threads) {}
+
+  private:
+    static const Elimination &checked(const Elimination &elimination,
+                                      const Vector<double> &weights,
+                                      const Vector<double> &degrees) {
+        if (!elimination.fits()) throw std::invalid_argument("the factor has too many entries");
+        if (weights.size() != elimination.n_edges() ||
+            degrees.size() != static_cast<size_t>(elimination.n()))
+            throw std::invalid_argument("weights and degrees do not match the elimination");
+        return elimination;
+    }
+};
+
+// The order in which the nodes of a graph are eliminated. Each edge is a pair of different
+// nodes; positions are (n, axes), or (n, 0) where they are not known.
+Elimination *eliminate_graph(Matrix<int32_t> edges, Matrix<int32_t> positions,
+                             int64_t max_entries) {
+    const size_t n = positions.shape(0);
+    if (edges.shape(1) != 2) throw std::invalid_argument("edges must be pairs");
+    check_pairs(edges, n);
+    nb::gil_scoped_release release;
+    return new Elimination(static_cast<int32_t>(n), edges.data(), edges.shape(0),
+                           positions.shape(1) ? positions.data() : nullptr,
+                           static_cast<int>(positions.shape(1)), max_entries);
+}
 
 // L as (indptr, indices, values) by columns, which is L^T by rows, and the pivots.
 std::tuple<Result<int32_t, 1>, Result<int32_t, 1>, Result<double, 1>, Result<double, 1>>
@@ -198,12 +252,6 @@ std::tuple<Result<float, 2>, Result<float, 2>> oriented_contrast(
 template <class T>
 std::vector<T> copied(const T *values, size_t size) {
     return std::vector<T>(values, values + size);
-}
-
-void check_pairs(const Matrix<int32_t> &pairs, size_t regions) {
-    for (size_t k = 0; k < pairs.size(); ++k)
-        if (pairs.data()[k] < 0 || static_cast<size_t>(pairs.data()[k]) >= regions)
-            throw std::invalid_argument("an edge names a region that does not exist");
 }
 
 // Groups of adjacent columns, each from where the one before it ends.
@@ -287,13 +335,21 @@ Result<uint8_t, 2> match_boundaries(Matrix<uint8_t> marks, Matrix<uint8_t> truth
 }
 
 template <class T>
-void bind_loop(nb::module_ &m, const char *name) {
-    nb::class_<SplitBregman<T>>(m, name)
+void bind_loops(nb::module_ &m, const char *pcg, const char *cholesky) {
+    nb::class_<PcgLoop<T>>(m, pcg)
         .def(nb::init<Vector<int32_t>, Vector<int32_t>, Vector<double>, Vector<double>,
-                      Vector<double>, double, double, double, const std::string &>())
-        .def("start", &SplitBregman<T>::start)
-        .def("advance", &SplitBregman<T>::advance)
-        .def("solution", &SplitBregman<T>::solution);
+                      Vector<double>, double, double, double, double, int,
+                      const std::string &>())
+        .def("start", &PcgLoop<T>::start)
+        .def("advance", &PcgLoop<T>::advance)
+        .def("solution", &PcgLoop<T>::solution);
+    nb::class_<CholeskyLoop<T>>(m, cholesky)
+        .def(nb::init<const Elimination &, Vector<double>, Vector<double>, double, double, int,
+                      const std::string &>(),
+             nb::keep_alive<1, 2>())
+        .def("start", &CholeskyLoop<T>::start)
+        .def("advance", &CholeskyLoop<T>::advance)
+        .def("solution", &CholeskyLoop<T>::solution);
 }
 
 }  // namespace
@@ -308,6 +364,10 @@ NB_MODULE(_kernels, m) {
     m.def("oriented_contrast", &oriented_contrast);
     m.def("merge_regions", &merge_regions);
     m.def("match_boundaries", &match_boundaries);
-    bind_loop<float>(m, "SplitBregmanSingle");
-    bind_loop<double>(m, "SplitBregmanDouble");
+    nb::class_<Elimination>(m, "Elimination")
+        .def_prop_ro("fits", &Elimination::fits)
+        .def_prop_ro("entries", &Elimination::entries);
+    m.def("eliminate_graph", &eliminate_graph, nb::rv_policy::take_ownership);
+    bind_loops<float>(m, "PcgLoopSingle", "CholeskyLoopSingle");
+    bind_loops<double>(m, "PcgLoopDouble", "CholeskyLoopDouble");
 }

@@ -111,11 +111,17 @@ class ColumnBlocks {
                    [this](ColumnBlock<T> &block) { block.start(matrix_.system()); });
     }
 
+    // When a conjugate gradient ends: at a relative residual, or after so many iterations.
+    void stop_at(double rtol, int max_pcg_iterations) {
+        rtol_ = rtol;
+        max_pcg_iterations_ = max_pcg_iterations;
+    }
+
     // Runs `iterations` more split Bregman iterations.
-    bool advance(int iterations, double rtol, int max_pcg_iterations, int threads,
-                 const Steps &steps, const Interrupted &interrupted) {
+    bool advance(int iterations, int threads, const Steps &steps,
+                 const Interrupted &interrupted) {
         return run(threads, interrupted, [&](ColumnBlock<T> &block) {
-            block.advance(matrix_.system(), iterations, rtol, max_pcg_iterations, &cancelled_,
+            block.advance(matrix_.system(), iterations, rtol_, max_pcg_iterations_, &cancelled_,
                           columns_, steps);
         });
     }
@@ -162,6 +168,8 @@ class ColumnBlocks {
 
     const SystemMatrix<T> &matrix_;
     std::string variant_;
+    double rtol_ = 0.0;
+    int max_pcg_iterations_ = 0;
     int columns_ = 0, share_ = 0;
     std::vector<ColumnBlock<T>> blocks_;
     int32_t cancelled_ = 0;  // the kernels look at it

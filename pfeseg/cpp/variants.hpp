@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "front_walk.hpp"
 #include "split_bregman.hpp"
 
 namespace pfeseg {
@@ -18,13 +19,26 @@ inline bool cpu_has_avx2() {
 
 inline std::string best_variant() { return cpu_has_avx2() ? "avx2" : "baseline"; }
 
+inline bool uses_avx2(const std::string &variant) {
+    if (variant == "avx2" && cpu_has_avx2()) return true;
+    if (variant == "baseline") return false;
+    throw std::invalid_argument("this machine has no kernel variant '" + variant + "'");
+}
+
 template <class T>
 Kernel<T> choose_kernel(const std::string &variant, int width, int links) {
-    if (variant == "baseline") return baseline_kernel<T>(width, links);
 #ifdef PFESEG_HAS_AVX2
-    if (variant == "avx2" && cpu_has_avx2()) return avx2_kernel<T>(width, links);
+    if (uses_avx2(variant)) return avx2_kernel<T>(width, links);
 #endif
-    throw std::invalid_argument("this machine has no kernel variant '" + variant + "'");
+    return baseline_kernel<T>(width, links);
+}
+
+template <class T>
+WalkKernel<T> choose_walk(const std::string &variant, int width) {
+#ifdef PFESEG_HAS_AVX2
+    if (uses_avx2(variant)) return avx2_walk<T>(width);
+#endif
+    return baseline_walk<T>(width);
 }
 
 }  // namespace pfeseg

@@ -17,15 +17,17 @@ namespace pfeseg {
 using Interrupted = std::function<bool()>;
 
 // Runs task(0) ... task(count - 1), which must not throw, on threads that
-// begin at once.
+// begin when all of them are there: tasks may wait for each other if each has one.
 class Workers {
   public:
     Workers(int count, int threads, std::function<void(int)> task)
         : count_(count), task_(std::move(task)), running_(std::min(count, threads)) {
+        std::unique_lock<std::mutex> lock(mutex_);
         try {
             for (int k = running_; k > 0; --k) threads_.emplace_back([this] { work(); });
-        } catch (...) {  // no more threads to be had: end those that run
+        } catch (...) {  // no more threads to be had: let the others end without a task
             next_ = count_;
+            lock.unlock();
             join();
             throw;
         }
@@ -50,6 +52,7 @@ class Workers {
 
   private:
     void work() {
+        { const std::lock_guard<std::mutex> all_are_there(mutex_); }
         for (int i; (i = next_.fetch_add(1)) < count_;) task_(i);
         const std::lock_guard<std::mutex> lock(mutex_);
         --running_;

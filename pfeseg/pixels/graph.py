@@ -74,7 +74,13 @@ def pixel_graph(
         x = image.rgb if features == "rgb" else image.lab
         edges, distance2 = _compare(x, steps, lambda a, b: ((a - b) ** 2).sum(axis=2))
         weights = _heat_kernel(distance2, sigma)
-    return Graph.unchecked(height * width, edges, weights)
+    return Graph.unchecked(height * width, edges, weights, pixel_positions((height, width)))
+
+
+def pixel_positions(shape: tuple[int, int]) -> NDArray[np.int32]:
+    """Return row and column of the pixels of an image of shape (h, w), numbered row by row."""
+    height, width = shape
+    return np.indices((height, width), dtype=np.int32).reshape(2, -1).T.copy()
 
 
 def _compare(

@@ -20,6 +20,7 @@ from pfeseg.files.stages import read_stage, write_stage
 from pfeseg.image.arrays import as_rgb
 from pfeseg.image.detail import look_closely, measure_contrast
 from pfeseg.image.resize import enlarge_labels
+from pfeseg.pixels.graph import pixel_positions
 from pfeseg.pixels.small import SmallImage
 from pfeseg.regions.hierarchy import Hierarchy
 from pfeseg.regions.refine import to_full_size
@@ -92,7 +93,8 @@ def embed_stage(
                 f"{graph_file} was made with {argument(name, value)}, {init_file} with "
                 f"{argument(name, start_header['settings'][name])}; make both with the same"
             )
-    graph = Graph.from_edges(int(arrays["n_nodes"]), arrays["edges"], arrays["weights"])
+    positions = pixel_positions(_pair(arrays["size"]))
+    graph = Graph.from_edges(int(arrays["n_nodes"]), arrays["edges"], arrays["weights"], positions)
     result = embed(graph, start["Y0"], settings.solver, on_iteration, threads=threads)
     used = header["settings"] | start_header["settings"] | {"solver": asdict(settings.solver)}
     content = {

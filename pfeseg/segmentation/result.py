@@ -79,6 +79,7 @@ class Segmentation:
             last = self.embedding.history[-1]
             solver = {
                 "stop_reason": self.embedding.stop_reason,
+                "preconditioner": self.embedding.preconditioner,
                 "objective": last.objective,
                 "orthogonality_error": last.orthogonality_error,
                 "pcg_iterations": sum(r.pcg_iterations for r in self.embedding.history),

@@ -65,6 +65,8 @@ class Embedding:
         Why each stage ended.
     channel_energies : (d,) array
         ``||M y_k||_1 / ||D^1/2 y_k||_2``; 0 for an empty channel.
+    preconditioner : {"cholesky", "ic0"} or None
+        The one that was used; None with the direct solver.
     settings : SolverSettings
     """
 
@@ -72,6 +74,7 @@ class Embedding:
     history: tuple[IterationRecord, ...]
     stop_reason: str
     channel_energies: NDArray[np.float64]
+    preconditioner: str | None
     settings: SolverSettings
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,15 +42,25 @@ class Graph:
     degrees : (n,) float array
         Sum of the weights at each node, at least `DEGREE_FLOOR` times their
         mean; 1 everywhere in a graph without edges.
+    positions : (n, c) int32 array or None
+        Where the nodes lie, if they lie anywhere. They never change what is solved, only how
+        fast: nodes that are joined should be near each other.
     """
 
     n_nodes: int
     edges: NDArray[np.int32]
     weights: FloatArray
     degrees: FloatArray
+    positions: NDArray[np.int32] | None = None
 
     @classmethod
-    def from_edges(cls, n_nodes: int, edges: ArrayLike, weights: ArrayLike) -> Graph:
+    def from_edges(
+        cls,
+        n_nodes: int,
+        edges: ArrayLike,
+        weights: ArrayLike,
+        positions: ArrayLike | None = None,
+    ) -> Graph:
         """Validate an edge list and make a graph of it.
 
         Parameters
@@ -61,6 +71,8 @@ class Graph:
             Pairs of different nodes, in either order, each pair once.
         weights : (m,) array
             From 0 to `MAX_WEIGHT`; zeros become `WEIGHT_FLOOR`.
+        positions : (n, c) integer array, optional
+            Where the nodes lie, such as row and column of pixels; see `Graph`.
         """
         pairs, values = np.asarray(edges), np.asarray(weights, dtype=np.float64)
         if pairs.size == 0:
@@ -68,16 +80,23 @@ class Graph:
         _check_edges(n_nodes, pairs, values)
         ordered = np.sort(pairs, axis=1).astype(np.int32)
         _check_unique(n_nodes, ordered)
-        return cls.unchecked(n_nodes, ordered, values)
+        places = None if positions is None else _check_positions(n_nodes, np.asarray(positions))
+        return cls.unchecked(n_nodes, ordered, values, places)
 
     @classmethod
-    def unchecked(cls, n_nodes: int, edges: NDArray[np.int32], weights: FloatArray) -> Graph:
+    def unchecked(
+        cls,
+        n_nodes: int,
+        edges: NDArray[np.int32],
+        weights: FloatArray,
+        positions: NDArray[np.int32] | None = None,
+    ) -> Graph:
         """Do as `from_edges` with edges that are known to be valid, the smaller node first."""
         weights = np.maximum(weights, WEIGHT_FLOOR)
         degrees = np.bincount(edges[:, 0], weights, n_nodes)
         degrees += np.bincount(edges[:, 1], weights, n_nodes)
         floor = DEGREE_FLOOR * degrees.mean() if len(edges) else 1.0
-        return cls(n_nodes, edges, weights, np.maximum(degrees, floor))
+        return cls(n_nodes, edges, weights, np.maximum(degrees, floor), positions)
 
     @property
     def n_edges(self) -> int:
@@ -132,6 +151,17 @@ def _check_edges(n_nodes: int, edges: NDArray[np.generic], weights: FloatArray) 
         raise InvalidInputError(
             f"self-loops are not allowed: edge {loops[0]} joins node {edges[loops[0], 0]} to itself"
         )
+
+
+def _check_positions(n_nodes: int, positions: NDArray[Any]) -> NDArray[np.int32]:
+    if positions.ndim != 2 or len(positions) != n_nodes or positions.shape[1] < 1:
+        raise InvalidInputError(
+            f"positions must have shape ({n_nodes}, c), one row per node, got {positions.shape}"
+        )
+    largest = 2**29  # so that sums and differences of two are whole numbers of 32 bits too
+    if not np.issubdtype(positions.dtype, np.integer) or np.abs(positions).max() > largest:
+        raise InvalidInputError(f"positions must be integers from {-largest} to {largest}")
+    return np.ascontiguousarray(positions, dtype=np.int32)
 
 
 def _check_unique(n_nodes: int, edges: NDArray[np.int32]) -> None:

@@ -1,4 +1,4 @@
-"""The split Bregman loop in its fast form, on the compiled kernels.
+"""The split Bregman loop with the paper's own solver, on the compiled kernels.
 
 Its linear systems are solved by the conjugate gradient, preconditioned by an incomplete Cholesky
 factorisation, on blocks of columns in parallel; see ``cpp/split_bregman.cpp``.
@@ -15,7 +15,7 @@ from pfeseg import kernels
 from pfeseg.errors import SolverError, argument
 from pfeseg.solver.graph import Graph
 from pfeseg.solver.settings import Precision
-from pfeseg.solver.split_bregman import Steps, system_matrix
+from pfeseg.solver.split_bregman import DTYPES, Steps, system_matrix
 
 FloatArray = NDArray[np.floating[Any]]
 
@@ -28,8 +28,6 @@ benchmark's: fewer than plain IC(0) at the smaller size, about as many at the la
 
 MAX_PCG_ITERATIONS = 500
 """Cap for one solve; usual ones take 5 to 20."""
-
-DTYPES: dict[Precision, type[np.floating[Any]]] = {"single": np.float32, "double": np.float64}
 
 
 class PcgLoop:
@@ -53,10 +51,10 @@ class PcgLoop:
         i, j = graph.edges.T
         order = np.argsort(i.astype(np.int64) * graph.n_nodes + j, kind="stable")
         self._dtype = DTYPES[precision]
-        self._rtol, self._threads = rtol, threads or kernels.available_threads()
+        self._threads = threads or kernels.available_threads()
         loop = {
-            "single": kernels.SplitBregmanSingle,
-            "double": kernels.SplitBregmanDouble,
+            "single": kernels.PcgLoopSingle,
+            "double": kernels.PcgLoopDouble,
         }[precision]
         try:
             self._loop = loop(
@@ -68,6 +66,8 @@ class PcgLoop:
                 lam,
                 r,
                 FILL_RELAXATION,
+                rtol,
+                MAX_PCG_ITERATIONS,
                 kernels.variant(),
             )
         except RuntimeError as error:
@@ -83,7 +83,7 @@ class PcgLoop:
     def advance(self, iterations: int) -> Steps:
         """Run some more iterations; Ctrl-C is answered between PCG iterations."""
         try:
-            columns = self._loop.advance(iterations, self._rtol, MAX_PCG_ITERATIONS, self._threads)
+            columns = self._loop.advance(iterations, self._threads)
         except RuntimeError as error:
             raise SolverError(
                 f"the conjugate gradient broke down: {error}; "

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from pfeseg.checks import one_of, to_positive, to_whole
 
 LinearSolver = Literal["pcg", "direct"]
 Precision = Literal["single", "double"]
+Preconditioner = Literal["auto", "ic0", "cholesky"]
+PRECONDITIONERS: tuple[Preconditioner, ...] = get_args(Preconditioner)
 
 
 @dataclass(frozen=True)
@@ -30,9 +32,13 @@ class SolverSettings:
         The inner loops stop when the objective's relative change is at most
         this, Stage I when ``||Y^T D Y - I||_F^2`` is.
     linear_solver : {"pcg", "direct"}
-        Compiled conjugate gradient, or exact factorisation (always in double).
+        Compiled conjugate gradient, or SciPy's exact factorisation as reference (always in double).
+    preconditioner : {"auto", "ic0", "cholesky"}
+        Of the conjugate gradient: incomplete Cholesky, as in the paper, or complete, with which
+        a solve is exact after one iteration. "auto" takes the complete one where it has few
+        entries, as on graphs of neighbouring pixels.
     pcg_rtol : float
-        Relative residual at which PCG stops.
+        Relative residual at which PCG with incomplete Cholesky stops.
     precision : {"single", "double"}
         Of the PCG path.
     """
@@ -45,6 +51,7 @@ class SolverSettings:
     relaxed_iterations: int = 100
     tol: float = sys.float_info.epsilon
     linear_solver: LinearSolver = "pcg"
+    preconditioner: Preconditioner = "auto"
     pcg_rtol: float = 1e-3
     precision: Precision = "single"
 
@@ -56,4 +63,5 @@ class SolverSettings:
         to_whole(self, "split_iterations", 1, 10**6)
         to_whole(self, "relaxed_iterations", 0, 10**6)
         one_of(self, "linear_solver", ("pcg", "direct"))
+        one_of(self, "preconditioner", PRECONDITIONERS)
         one_of(self, "precision", ("single", "double"))

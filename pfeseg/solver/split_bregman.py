@@ -1,6 +1,6 @@
 """The split Bregman loop: what a loop offers, and its exact, readable form.
 
-`pfeseg.solver.pcg` holds the fast form.
+`pfeseg.solver.cholesky` and `pfeseg.solver.pcg` hold the fast ones.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.solver.graph import Graph
+from pfeseg.solver.settings import Precision
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 FloatArray = NDArray[np.floating[Any]]
+
+DTYPES: dict[Precision, type[np.floating[Any]]] = {"single": np.float32, "double": np.float64}
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,7 @@ class Steps:
     fidelity: NDArray[np.float64]
     """||D^1/2 y - f||_2^2"""
     pcg_iterations: NDArray[np.int32]
+    """0 with the direct solver"""
     pcg_capped: NDArray[np.int32]
     """1 where the conjugate gradient stopped at its cap instead of its tolerance"""
 

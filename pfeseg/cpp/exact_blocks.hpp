@@ -1,0 +1,258 @@
+// The columns of the problem in blocks, solved exactly by threads that share the domains.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "column_blocks.hpp"
+#include "factorised_system.hpp"
+#include "slab.hpp"
+
+namespace pfeseg {
+
+// Where threads wait for each other. The waits are far shorter than what it takes to put a thread
+// to sleep and to wake it; one that lasts gives way to other threads.
+class Barrier {
+  public:
+    explicit Barrier(int threads) : threads_(threads) {}
+    void wait() {
+        const int turn = turn_.load(std::memory_order_acquire);
+        if (arrived_.fetch_add(1, std::memory_order_acq_rel) == threads_ - 1) {
+            arrived_.store(0, std::memory_order_relaxed);
+            turn_.store(turn + 1, std::memory_order_release);
+            return;
+        }
+        for (int spins = 0; turn_.load(std::memory_order_acquire) == turn; ++spins)
+            if (spins > 1000) std::this_thread::yield();
+    }
+
+  private:
+    const int threads_;
+    std::atomic<int> arrived_{0}, turn_{0};
+};
+
+// Some columns of the problem, the first `used` of a block of a width that exists.
+template <class T>
+class ExactBlock {
+  public:
+    ExactBlock(const FactorisedMatrix<T> &matrix, int first, int used, int width,
+               const std::string &variant)
+        : matrix_(matrix),
+          first_(first),
+          used_(used),
+          width_(width),
+          kernel_(choose_walk<T>(variant, width)),
+          memory_({rows() * width, rows() * width, rows() * width,
+                   matrix.elimination().n_edges() * width}),
+          arrays_{memory_[0], memory_[1], memory_[2], memory_[3]},
+          stack_memory_({stacks_size(), stacks_size(), stacks_size()}) {
+        const Elimination &elimination = matrix.elimination();
+        const auto slots = static_cast<size_t>(elimination.stack_slots()) * width;
+        size_t at = 0;
+        const auto next_stack = [&](size_t size) {
+            WalkStack<T> stack{};
+            stack.y = stack_memory_[0] + at;
+            stack.z = stack_memory_[1] + at;
+            stack.sum = stack_memory_[2] + at;
+            at += size;
+            return stack;
+        };
+        top_ = next_stack(static_cast<size_t>(elimination.top_slots()) * width);
+        for (size_t d = 0; d < elimination.domains().size(); ++d)
+            domains_.push_back(next_stack(slots));
+        for (const int32_t front : elimination.top()) up_.push_back(2 * front + 1);
+        for (auto front = elimination.top().rbegin(); front != elimination.top().rend(); ++front)
+            down_.push_back(2 * *front);
+    }
+
+    // Begins at Y = Z = U = 0 with target F, (rows, columns).
+    void start(const T *F, int columns) {
+        for (const size_t array : {0, 2})
+            std::fill_n(memory_[array], rows() * width_, T(0));
+        std::fill_n(memory_[3], matrix_.elimination().n_edges() * width_, T(0));
+        const std::vector<int32_t> &node_at = matrix_.elimination().node_at();
+        for (size_t k = 0; k < rows(); ++k)
+            std::copy_n(F + int64_t{node_at[k]} * columns + first_, used_,
+                        arrays_.F + k * width_);
+    }
+    void write_solution(T *Y, int columns) const {
+        const std::vector<int32_t> &node_at = matrix_.elimination().node_at();
+        for (size_t k = 0; k < rows(); ++k)
+            for (int c = 0; c < used_; ++c)  // + 0 turns -0 into 0
+                Y[int64_t{node_at[k]} * columns + first_ + c] = arrays_.Y[k * width_ + c] + T(0);
+    }
+
+    // The three legs of a walk over all fronts: an iteration of the split Bregman loop.
+    void walk_down() {
+        kernel_.walk(matrix_.system(), arrays_, top_, down_.data(),
+                     static_cast<int32_t>(down_.size()));
+    }
+    void walk_domain(size_t d) {
+        const Elimination &elimination = matrix_.elimination();
+        const Domain &domain = elimination.domains()[d];
+        WalkStack<T> &stack = domains_[d];
+        for_each_above(domain, [&](size_t at, size_t size) {
+            std::copy_n(top_.y + at, size, stack.y + at);
+            std::copy_n(top_.z + at, size, stack.z + at);
+            std::fill_n(stack.sum + at, size, T(0));
+        });
+        kernel_.walk(matrix_.system(), arrays_, stack,
+                     elimination.visits().data() + domain.first_visit,
+                     domain.end_visit - domain.first_visit);
+    }
+    void walk_up() {
+        for (size_t d = 0; d < domains_.size(); ++d)
+            for_each_above(matrix_.elimination().domains()[d], [&](size_t at, size_t size) {
+                for (size_t k = at; k < at + size; ++k)
+                    top_.sum[k] += domains_[d].sum[k];
+            });
+        kernel_.walk(matrix_.system(), arrays_, top_, up_.data(),
+                     static_cast<int32_t>(up_.size()));
+    }
+
+    // Writes what the last walk measured; false if that is not finite.
+    bool write_step(size_t at, const Steps &steps) const {
+        bool finite = true;
+        for (int c = 0; c < used_; ++c) {
+            double energy = top_.energy[c], fidelity = top_.fidelity[c];
+            for (const WalkStack<T> &domain : domains_) {
+                energy += domain.energy[c];
+                fidelity += domain.fidelity[c];
+            }
+            finite = finite && std::isfinite(energy) && std::isfinite(fidelity);
+            steps.energy[at + first_ + c] = energy;
+            steps.fidelity[at + first_ + c] = fidelity;
+            steps.pcg_iterations[at + first_ + c] = 1;
+            steps.capped[at + first_ + c] = 0;
+        }
+        return finite;
+    }
+
+  private:
+    size_t rows() const { return static_cast<size_t>(matrix_.elimination().n()); }
+    size_t stacks_size() const {
+        const Elimination &e = matrix_.elimination();
+        return (e.top_slots() + e.domains().size() * e.stack_slots()) * width_;
+    }
+
+    template <class Action>
+    void for_each_above(const Domain &domain, Action action) const {
+        for (const int32_t f : domain.above) {
+            const Front &front = matrix_.elimination().fronts()[f];
+            action(static_cast<size_t>(front.slot) * width_,
+                   static_cast<size_t>(front.columns) * width_);
+        }
+    }
+
+    const FactorisedMatrix<T> &matrix_;
+    int first_, used_, width_;
+    WalkKernel<T> kernel_;
+    Slab<T> memory_;
+    WalkArrays<T> arrays_;
+    Slab<T> stack_memory_;
+    WalkStack<T> top_{};
+    std::vector<WalkStack<T>> domains_;
+    std::vector<int32_t> down_, up_;
+};
+
+// The split Bregman loop on one factorised matrix, for any number of columns.
+template <class T>
+class ExactBlocks {
+  public:
+    // The matrix must outlive the blocks.
+    ExactBlocks(const FactorisedMatrix<T> &matrix, const std::string &variant)
+        : matrix_(matrix), variant_(variant) {}
+    ExactBlocks(const ExactBlocks &) = delete;
+
+    int32_t rows() const { return matrix_.elimination().n(); }
+    int columns() const { return columns_; }
+
+    // Begins a loop with target F, (rows, columns). Returns false if it was interrupted.
+    bool start(const T *F, int columns, int threads, const Interrupted &interrupted) {
+        allocate(columns);
+        for (ExactBlock<T> &block : blocks_) block.start(F, columns);
+        return run(1, threads, interrupted, nullptr);
+    }
+
+    // Runs `iterations` more split Bregman iterations; false if it was interrupted, after which
+    // the loop has to be started again.
+    bool advance(int iterations, int threads, const Steps &steps,
+                 const Interrupted &interrupted) {
+        return run(iterations, threads, interrupted, &steps);
+    }
+
+    // Writes the present Y, (rows, columns).
+    void write_solution(T *Y) const {
+        for (const ExactBlock<T> &block : blocks_) block.write_solution(Y, columns_);
+    }
+
+  private:
+    static constexpr int kWidest = sizeof(T) == 4 ? 16 : 8;  // a row fills two vectors
+
+    void allocate(int columns) {
+        if (columns == columns_) return;
+        blocks_.clear();
+        columns_ = columns;
+        blocks_.reserve(columns);
+        for (int first = 0, width; first < columns; first += width) {
+            const int left = columns - first;
+            width = left > 8 ? kWidest : left > 4 ? 8 : 4;
+            blocks_.emplace_back(matrix_, first, std::min(width, left), width, variant_);
+        }
+    }
+
+    bool run(int iterations, int threads, const Interrupted &interrupted, const Steps *steps) {
+        const size_t domains = matrix_.elimination().domains().size();
+        const size_t tasks = blocks_.size() * domains;
+        const int crew = static_cast<int>(std::min<size_t>(threads, tasks));
+        std::atomic<bool> cancelled{false};
+        std::atomic<size_t> next{0};
+        bool ended = false, finite = true;  // between barriers, the first thread's own
+        Barrier barrier(crew);
+        const auto work = [&](int thread) {
+            for (int t = 0; t < iterations; ++t) {
+                if (thread == 0) {
+                    for (ExactBlock<T> &block : blocks_) block.walk_down();
+                    next = 0;
+                }
+                barrier.wait();
+                for (size_t k; (k = next.fetch_add(1)) < tasks;)
+                    blocks_[k / domains].walk_domain(k % domains);
+                barrier.wait();
+                if (thread == 0) {
+                    for (ExactBlock<T> &block : blocks_) {
+                        block.walk_up();
+                        if (steps)
+                            finite &= block.write_step(static_cast<size_t>(t) * columns_, *steps);
+                    }
+                    ended = cancelled || !finite;
+                }
+                if (t + 1 == iterations) return;
+                barrier.wait();
+                if (ended) return;
+            }
+        };
+        Workers workers(crew, crew, work);
+        const bool completed = workers.wait([&] {
+            if (interrupted()) cancelled = true;
+            return cancelled.load();
+        });
+        if (!completed) return false;
+        if (!finite) throw std::runtime_error("NaN or infinity in the exact solve");
+        return true;
+    }
+
+    const FactorisedMatrix<T> &matrix_;
+    std::string variant_;
+    int columns_ = 0;
+    std::vector<ExactBlock<T>> blocks_;
+};
+
+}  // namespace pfeseg
