@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SAMPLES := astronaut.jpg chelsea.jpg coffee.jpg rocket.jpg scene.png
 
-.PHONY: help install lint type test bench bench-quality demo docs sanitize clean
+.PHONY: help install lint type test bench bench-growth bench-quality profile demo docs sanitize clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-14s %s\n", $$1, $$2}'
@@ -25,8 +25,14 @@ type: .venv/installed ## Check types
 test: .venv/installed ## Run the tests
 	$(BIN)/pytest
 
-bench: .venv/installed ## Measure speed and memory against named rivals; takes a few minutes
-	$(BIN)/python benchmarks/speed.py
+bench: .venv/installed ## Measure speed and memory against named rivals; takes ten minutes
+	$(BIN)/python benchmarks/speed.py --json benchmarks/speed.json
+
+bench-growth: .venv/installed ## Draw time against pixels beside rivals; takes a few minutes
+	$(BIN)/python benchmarks/growth.py --json benchmarks/growth.json
+
+profile: .venv/installed ## Show where the time goes, by stages and functions
+	$(BIN)/python benchmarks/hotspots.py
 
 bench-quality: .venv/installed ## Compare segmentations with those of rivals on BSDS500_ROOT; half an hour
 	$(BIN)/python benchmarks/quality.py

@@ -1,0 +1,138 @@
+"""What the benchmarks of speed share: clocks, pictures of any size, and a table with targets."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import imageio.v3 as iio
+import numpy as np
+
+ROOT = Path(__file__).parent.parent
+SAMPLES = ROOT / "sample_images"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measurement, and what it ought to be."""
+
+    what: str
+    value: float
+    unit: str = ""
+    at_most: float | None = None
+    at_least: float | None = None
+
+    @property
+    def reached(self) -> bool | None:
+        """Whether the target is reached, if there is one."""
+        if self.at_most is not None:
+            return self.value <= self.at_most
+        return None if self.at_least is None else self.value >= self.at_least
+
+    def __str__(self) -> str:
+        digits = 0 if abs(self.value) >= 100 else 1 if abs(self.value) >= 10 else 3
+        number = f"{self.value:.1e}" if 0 < self.value < 1e-3 else f"{self.value:.{digits}f}"
+        target = ""
+        if self.reached is not None:
+            bound = self.at_most if self.at_most is not None else self.at_least
+            word = "at most" if self.at_most is not None else "at least"
+            target = f"{word} {bound:g}" + ("" if self.reached else "   MISSED")
+        return f"{self.what:72} {number:>9} {self.unit:4} {target}"
+
+
+@dataclass
+class Record:
+    """All that was measured; prints each figure as it comes."""
+
+    machine: dict[str, Any]
+    figures: list[Figure] = field(default_factory=list)
+
+    def add(self, what: str, value: float, unit: str = "", **target: float) -> None:
+        """Take one figure."""
+        figure = Figure(what, float(value), unit, **target)
+        self.figures.append(figure)
+        print(figure, flush=True)
+
+    def write(self, path: Path) -> None:
+        """Write everything as JSON."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(asdict(self), indent=1) + "\n")
+
+
+def describe_machine() -> dict[str, Any]:
+    """Tell what the figures were measured on."""
+    import platform
+    from importlib.metadata import version
+
+    from pfeseg.kernels import available_threads, variant
+
+    packages = ("pfeseg", "numpy", "scipy", "scikit-image", "scikit-learn", "pillow")
+    return {
+        "processors": available_threads(),
+        "kernels": variant(),
+        "python": platform.python_version(),
+        **{name: version(name) for name in packages},
+    }
+
+
+def best_of(repeats: int, *actions: Callable[[], object]) -> list[float]:
+    """Return the shortest time of each action; they take turns, as machines are noisy."""
+    times: list[list[float]] = [[] for _ in actions]
+    for _ in range(repeats):
+        for action, taken in zip(actions, times, strict=True):
+            started = time.perf_counter()
+            action()
+            taken.append(time.perf_counter() - started)
+    return [min(taken) for taken in times]
+
+
+def python(*words: object) -> Callable[[], object]:
+    """Return an action that runs Python with these words."""
+    line = [sys.executable, *map(str, words)]
+    return lambda: subprocess.run(line, stdout=subprocess.DEVNULL, check=True)
+
+
+def pfeseg(*words: object) -> Callable[[], object]:
+    """Return an action that runs a command of pfeseg, without progress."""
+    return python("-m", "pfeseg", *words, "-q")
+
+
+def peak_memory(*words: object) -> float:
+    """Run Python with these words, and return the most memory that it had, in bytes."""
+    process = subprocess.Popen([sys.executable, *map(str, words)], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        raise subprocess.CalledProcessError(os.waitstatus_to_exitcode(status), words)
+    process.returncode = 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return float(usage.ru_maxrss * unit)
+
+
+def photograph(width: int, height: int, name: str = "coffee.jpg") -> np.ndarray:
+    """Return a sample photograph, cut out or enlarged to a size; with grain when enlarged.
+
+    Enlarged ones are smooth, which a photograph never is, and their files would be too small.
+    """
+    from PIL import Image
+
+    picture = iio.imread(SAMPLES / name)
+    if height <= picture.shape[0] and width <= picture.shape[1]:
+        return picture[:height, :width]
+    large = np.asarray(Image.fromarray(picture).resize((width, height), Image.Resampling.BICUBIC))
+    rng = np.random.default_rng(0)
+    grain = rng.integers(-4, 5, (1 << 20) - 1, dtype=np.int16)
+    grained = large.astype(np.int16) + np.resize(grain, large.shape)
+    return np.clip(grained, 0, 255).astype(np.uint8)
+
+
+def write_photograph(path: Path, width: int, height: int) -> np.ndarray:
+    """Write such a photograph as JPEG and return it as it will be read."""
+    iio.imwrite(path, photograph(width, height), quality=92)
+    return iio.imread(path)
