@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from reference import area_weights
 
-from pfeseg import InvalidInputError, downsample, enlarge_labels
+from pfeseg import InvalidInputError, downsample, enlarge_labels, kernels
 from pfeseg.image.arrays import as_raster, as_rgb
 from pfeseg.image.resize import area_average, shrink_to
 
@@ -58,7 +58,10 @@ def test_averages_are_products_with_shares_of_areas(kind, large, small):
     array = (rng.random((*large, 2)) * (200 if np.issubdtype(kind, np.integer) else 1)).astype(kind)
     rows, columns = (area_weights(a, b) for a, b in zip(large, small, strict=True))
     expected = np.einsum("ij,kl,jlc->ikc", rows, columns, array.astype(float))
-    np.testing.assert_allclose(area_average(array, small), expected, rtol=1e-12)
+    averages = area_average(array, small)
+    np.testing.assert_allclose(averages, expected, rtol=1e-12)
+    for threads in (2, 5):
+        np.testing.assert_array_equal(kernels.average_areas(array, *small, threads), averages)
 
 
 def test_shrinking_never_leaves_the_range_of_values():

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "bands.hpp"
+
 namespace pfeseg {
 
 // Which of `large` pixels along a line lie in each of `small` ones, and by how much of them.
@@ -35,28 +37,35 @@ class Overlaps {
 // pixels.
 template <class T>
 void area_average(const T *image, int64_t height, int64_t width, int64_t channels,
-                  int64_t small_height, int64_t small_width, double *result) {
+                  int64_t small_height, int64_t small_width, int threads, double *result) {
     const Overlaps rows(height, small_height), columns(width, small_width);
     const int64_t length = width * channels;
-    std::vector<double> line(length), shares;
+    std::vector<double> shares;
     for (int64_t k = 0; k < small_width; ++k)
         for (int64_t x = columns.begin(k); x < columns.end(k); ++x)
             shares.push_back(columns.share(k, x));
-    for (int64_t j = 0; j < small_height; ++j) {
-        std::fill(line.begin(), line.end(), 0.0);
+    const Bands bands(small_height, threads);
+    std::vector<std::vector<double>> lines(bands.count(), std::vector<double>(length));
+    const auto average_row = [&](int64_t j, double *line) {
+        std::fill_n(line, length, 0.0);
         for (int64_t y = rows.begin(j); y < rows.end(j); ++y) {
             const T *in = image + y * length;
             const double share = rows.share(j, y);
             for (int64_t i = 0; i < length; ++i) line[i] += share * in[i];
         }
         const double *share = shares.data();
-        for (int64_t k = 0; k < small_width; ++k, result += channels) {
-            std::fill_n(result, channels, 0.0);
+        double *out = result + j * small_width * channels;
+        for (int64_t k = 0; k < small_width; ++k, out += channels) {
+            std::fill_n(out, channels, 0.0);
             for (int64_t x = columns.begin(k); x < columns.end(k); ++x, ++share)
                 for (int64_t c = 0; c < channels; ++c)
-                    result[c] += *share * line[x * channels + c];
+                    out[c] += *share * line[x * channels + c];
         }
-    }
+    };
+    bands.run([&](int band) {
+        for (int64_t j = bands.begin(band); j < bands.end(band); ++j)
+            average_row(j, lines[band].data());
+    });
 }
 
 }  // namespace pfeseg

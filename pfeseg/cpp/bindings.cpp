@@ -303,7 +303,7 @@ Result<T, Dims> unwritten(std::initializer_list<size_t> shape) {
 
 // Averages over the areas of height x width pixels.
 template <class T>
-Result<double, 3> average_areas(Image<T> image, size_t height, size_t width) {
+Result<double, 3> average_areas(Image<T> image, size_t height, size_t width, int threads) {
     if (!height || !width || height > image.shape(0) || width > image.shape(1))
         throw std::invalid_argument("an image can only be shrunk, to a pixel at least");
     auto result = unwritten<double, 3>({height, width, image.shape(2)});
@@ -311,7 +311,7 @@ Result<double, 3> average_areas(Image<T> image, size_t height, size_t width) {
     {
         nb::gil_scoped_release release;
         area_average(image.data(), image.shape(0), image.shape(1), image.shape(2), height, width,
-                     values);
+                     threads, values);
     }
     return result;
 }
@@ -319,7 +319,7 @@ Result<double, 3> average_areas(Image<T> image, size_t height, size_t width) {
 // Connected pieces 0, 1, ... whose boundaries follow the edges of an image.
 template <class T>
 Result<int32_t, 2> redraw(Matrix<int32_t> pieces, Image<T> image, int reach,
-                          Vector<float> gaussian, Vector<float> derivative) {
+                          Vector<float> gaussian, Vector<float> derivative, int threads) {
     const size_t height = image.shape(0), width = image.shape(1), size = height * width;
     if (!size || pieces.shape(0) != height || pieces.shape(1) != width)
         throw std::invalid_argument("pieces and image must have one shape");
@@ -338,7 +338,7 @@ Result<int32_t, 2> redraw(Matrix<int32_t> pieces, Image<T> image, int reach,
         redraw_boundaries(pieces.data(), *most + 1, reach, height, width,
                           Gradient<T>(image.data(), height, width, image.shape(2),
                                       weights(gaussian), weights(derivative)),
-                          labels);
+                          threads, labels);
     }
     return result;
 }
@@ -392,8 +392,9 @@ template <class T>
 void bind_image(nb::module_ &m) {
     // Or the first of the types would be taken where another argument has to be converted.
     const auto as_it_is = nb::arg().noconvert();
-    m.def("average_areas", &average_areas<T>, as_it_is, nb::arg(), nb::arg());
-    m.def("redraw_boundaries", &redraw<T>, nb::arg(), as_it_is, nb::arg(), nb::arg(), nb::arg());
+    m.def("average_areas", &average_areas<T>, as_it_is, nb::arg(), nb::arg(), nb::arg());
+    m.def("redraw_boundaries", &redraw<T>, nb::arg(), as_it_is, nb::arg(), nb::arg(), nb::arg(),
+          nb::arg());
     m.def("tint_regions", &tint_regions<T>, as_it_is, nb::arg(), nb::arg(), nb::arg(), nb::arg());
 }
 

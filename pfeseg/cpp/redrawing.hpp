@@ -8,10 +8,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
+#include "bands.hpp"
 #include "height_queue.hpp"
 
 namespace pfeseg {
@@ -34,17 +34,18 @@ void for_each_run(const uint8_t *marks, int64_t length, uint8_t kind, Visit visi
 }
 
 // Marks what lies within `steps` rows and columns of a mark.
-inline Mask widened(const Mask &marks, int64_t height, int64_t width, int64_t steps) {
+inline Mask widened(const Mask &marks, int64_t height, int64_t width, int64_t steps,
+                    const Bands &bands) {
     Mask across(marks), result(marks.size());
-    for (int64_t y = 0; y < height; ++y) {
+    bands.for_each_row([&](int64_t y) {
         const uint8_t *in = &marks[y * width];
         uint8_t *out = &across[y * width];
         for (int64_t step = 1; step <= std::min(steps, width - 1); ++step) {
             for (int64_t x = step; x < width; ++x) out[x] |= in[x - step];
             for (int64_t x = 0; x < width - step; ++x) out[x] |= in[x + step];
         }
-    }
-    for (int64_t y = 0; y < height; ++y) {
+    });
+    bands.for_each_row([&](int64_t y) {
         const int64_t first = std::max<int64_t>(y - steps, 0);
         const int64_t last = std::min(y + steps, height - 1);
         uint8_t *out = &result[y * width];
@@ -52,14 +53,15 @@ inline Mask widened(const Mask &marks, int64_t height, int64_t width, int64_t st
             const uint8_t *in = &across[other * width];
             for (int64_t x = 0; x < width; ++x) out[x] |= in[x];
         }
-    }
+    });
     return result;
 }
 
 // Marks the pixels within `reach` steps of another label; steps but one may be diagonal.
-inline Mask near_boundary(const int32_t *labels, int64_t height, int64_t width, int reach) {
+inline Mask near_boundary(const int32_t *labels, int64_t height, int64_t width, int reach,
+                          const Bands &bands) {
     Mask near(height * width);
-    for (int64_t y = 0; y < height; ++y) {
+    bands.for_each_row([&](int64_t y) {
         const int32_t *here = labels + y * width;
         uint8_t *marks = &near[y * width];
         for (int64_t x = 0; x < width - 1; ++x) marks[x] |= here[x] != here[x + 1];
@@ -68,8 +70,8 @@ inline Mask near_boundary(const int32_t *labels, int64_t height, int64_t width, 
             for (int64_t x = 0; x < width; ++x) marks[x] |= here[x] != here[x - width];
         if (y + 1 < height)
             for (int64_t x = 0; x < width; ++x) marks[x] |= here[x] != here[x + width];
-    }
-    return reach > 1 ? widened(near, height, width, reach - 1) : near;
+    });
+    return reach > 1 ? widened(near, height, width, reach - 1, bands) : near;
 }
 
 // Connected spots of unmarked pixels, as runs along rows that know those they touch.
@@ -138,8 +140,8 @@ class Spots {
 // one connected spot, from which a flood stays connected: the largest of what lies away from
 // all boundaries, or the whole piece where nothing does.
 inline void mark_insides(const int32_t *pieces, int64_t height, int64_t width, int reach,
-                         int32_t n_pieces, int32_t *markers) {
-    const Mask near = near_boundary(pieces, height, width, reach);
+                         int32_t n_pieces, const Bands &bands, int32_t *markers) {
+    const Mask near = near_boundary(pieces, height, width, reach, bands);
     std::fill_n(markers, height * width, -1);
     const Mask hidden = Spots(pieces, near, height, width).write_largest(n_pieces, markers);
     for_each_run(near.data(), height * width, 1, [&](int64_t begin, int64_t end) {
@@ -241,17 +243,11 @@ class Gradient {
 
 // Gives each pixel marked -1 the marker whose flood comes to it first, as `flood` does: the
 // lowest pixel beside the floods is taken next, of equal ones that which waits longest.
-// `shores` marks the open pixels and their neighbours, the only ones whose relief is known.
-inline void flood_band(const float *relief, const Mask &shores, int64_t height, int64_t width,
+// `shores` are the open pixels and their neighbours, in their order, as from `at_height`.
+inline void flood_band(std::vector<uint64_t> shores, int64_t height, int64_t width,
                        int32_t *markers) {
-    std::vector<uint64_t> pixels;
-    pixels.reserve(std::count(shores.begin(), shores.end(), uint8_t{1}));
-    for_each_run(shores.data(), height * width, 1, [&](int64_t begin, int64_t end) {
-        for (int64_t pixel = begin; pixel < end; ++pixel)
-            pixels.push_back(at_height(relief[pixel], pixel));
-    });
-    if (pixels.empty()) return;
-    HeightQueue waiting(std::move(pixels));
+    if (shores.empty()) return;
+    HeightQueue waiting(std::move(shores));
     // In place of -1, an open pixel holds its line in the queue, so that all is in one place.
     waiting.for_each_pixel([&](int64_t pixel, size_t line) {
         if (markers[pixel] < 0)
@@ -276,9 +272,10 @@ inline void flood_band(const float *relief, const Mask &shores, int64_t height, 
 }
 
 // Marks the pixels of markers -1 and those that share a side with one.
-inline Mask find_shores(const int32_t *markers, int64_t height, int64_t width) {
+inline Mask find_shores(const int32_t *markers, int64_t height, int64_t width,
+                        const Bands &bands) {
     Mask shores(height * width);
-    for (int64_t y = 0; y < height; ++y) {
+    bands.for_each_row([&](int64_t y) {
         const int32_t *here = markers + y * width;
         uint8_t *marks = &shores[y * width];
         for (int64_t x = 0; x < width; ++x) marks[x] |= here[x] < 0;
@@ -288,21 +285,44 @@ inline Mask find_shores(const int32_t *markers, int64_t height, int64_t width) {
             for (int64_t x = 0; x < width; ++x) marks[x] |= here[x - width] < 0;
         if (y + 1 < height)
             for (int64_t x = 0; x < width; ++x) marks[x] |= here[x + width] < 0;
-    }
+    });
     return shores;
+}
+
+// Lists the marked pixels in their order, at the heights of a gradient.
+template <class T>
+std::vector<uint64_t> heights_of(const Mask &marks, int64_t width, const Gradient<T> &gradient,
+                                 const Bands &bands) {
+    std::vector<int64_t> first(bands.count() + 1, 0);
+    for (int band = 0; band < bands.count(); ++band)
+        first[band + 1] = first[band] + std::count(marks.begin() + bands.begin(band) * width,
+                                                   marks.begin() + bands.end(band) * width, 1);
+    std::vector<uint64_t> pixels(first.back());
+    std::vector<Gradient<T>> gradients(bands.count(), gradient);
+    std::vector<std::vector<float>> lines(bands.count(), std::vector<float>(width));
+    bands.run([&](int band) {
+        uint64_t *next = pixels.data() + first[band];
+        float *line = lines[band].data();
+        for (int64_t y = bands.begin(band); y < bands.end(band); ++y) {
+            gradients[band].write_row(y, &marks[y * width], line);
+            for_each_run(&marks[y * width], width, 1, [&](int64_t begin, int64_t end) {
+                for (int64_t x = begin; x < end; ++x) *next++ = at_height(line[x], y * width + x);
+            });
+        }
+    });
+    return pixels;
 }
 
 // Writes connected pieces 0, 1, ..., whose boundaries follow the edges of an image within
 // `reach` steps of where they were.
 template <class T>
 void redraw_boundaries(const int32_t *pieces, int32_t n_pieces, int reach, int64_t height,
-                       int64_t width, Gradient<T> gradient, int32_t *result) {
-    mark_insides(pieces, height, width, reach, n_pieces, result);
-    const Mask shores = find_shores(result, height, width);
-    const std::unique_ptr<float[]> relief(new float[height * width]);  // only the band is used
-    for (int64_t y = 0; y < height; ++y)
-        gradient.write_row(y, &shores[y * width], &relief[y * width]);
-    flood_band(relief.get(), shores, height, width, result);
+                       int64_t width, const Gradient<T> &gradient, int threads,
+                       int32_t *result) {
+    const Bands bands(height, threads);
+    mark_insides(pieces, height, width, reach, n_pieces, bands, result);
+    const Mask shores = find_shores(result, height, width, bands);
+    flood_band(heights_of(shores, width, gradient, bands), height, width, result);
 }
 
 }  // namespace pfeseg

@@ -39,17 +39,18 @@ def shrink(image: Raster, factor: float) -> FloatArray:
     return shrink_to(image, small_size(image.shape, factor)).rgb()
 
 
-def shrink_to(image: Raster, shape: tuple[int, int]) -> Raster:
+def shrink_to(image: Raster, shape: tuple[int, int], threads: int = 1) -> Raster:
     """Shrink an image to height and width `shape`, its channels as they are."""
     if image.shape == shape:
         return image
-    small = kernels.average_areas(image.values, *shape)
-    return Raster(np.clip(small, 0.0, image.top), image.top)  # as rounding may leave the range
+    small = kernels.average_areas(image.values, *shape, threads)
+    np.minimum(small, image.top, out=small)  # as rounding may go beyond
+    return Raster(small, image.top)
 
 
 def area_average(array: FloatArray, shape: tuple[int, int]) -> FloatArray:
     """Shrink an array (h, w, c) to `shape` by averaging over areas."""
-    return array if array.shape[:2] == shape else kernels.average_areas(array, *shape)
+    return array if array.shape[:2] == shape else kernels.average_areas(array, *shape, 1)
 
 
 def interpolate(array: FloatArray, shape: tuple[int, int]) -> FloatArray:

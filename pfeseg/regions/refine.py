@@ -32,17 +32,20 @@ def refine_labels(labels: Labels, image: ArrayLike) -> Labels:
     image : (H, W) or (H, W, 3) array
         uint8, uint16 or float in [0, 1].
     """
-    return _refine(labels, as_raster(image))
+    return _refine(labels, as_raster(image), kernels.available_threads())
 
 
-def to_full_size(labels: Labels, image: Raster, refine: bool) -> Labels:
+def to_full_size(labels: Labels, image: Raster, refine: bool, threads: int | None = None) -> Labels:
     """Bring labels to the size of an image, refined or merely enlarged.
 
-    Those of an image that was enlarged are shrunk; what was connected stays so.
+    Those of an image that was enlarged are shrunk; what was connected stays so. `threads`, all
+    processors unless given, never change the result.
     """
     if labels.shape[0] > image.shape[0] or labels.shape[1] > image.shape[1]:
         return _rejoin(enlarge_labels(labels, image.shape))
-    return _refine(labels, image) if refine else enlarge_labels(labels, image.shape)
+    if not refine:
+        return enlarge_labels(labels, image.shape)
+    return _refine(labels, image, threads or kernels.available_threads())
 
 
 def _rejoin(labels: Labels) -> Labels:
@@ -62,16 +65,16 @@ def _owners(pieces: Labels, labels: Labels) -> Labels:
     return owners
 
 
-def _refine(labels: Labels, image: Raster) -> Labels:
+def _refine(labels: Labels, image: Raster, threads: int) -> Labels:
     ratio = max(large / small for large, small in zip(image.shape, labels.shape, strict=True))
     doublings = max(1, round(np.log2(ratio)))
     for left in range(doublings - 1, 0, -1):
         height, width = (max(1, round(side / 2**left)) for side in image.shape)
-        labels = _refine_once(labels, shrink_to(image, (height, width)))
-    return _refine_once(labels, image)
+        labels = _refine_once(labels, shrink_to(image, (height, width), threads), threads)
+    return _refine_once(labels, image, threads)
 
 
-def _refine_once(labels: Labels, image: Raster) -> Labels:
+def _refine_once(labels: Labels, image: Raster, threads: int) -> Labels:
     height, width = image.shape
     reach = round(max(height / labels.shape[0], width / labels.shape[1]))
     if reach <= 1 or labels.min() == labels.max():
@@ -79,11 +82,12 @@ def _refine_once(labels: Labels, image: Raster) -> Labels:
     # What is connected stays so when it is enlarged, so the small map is split.
     pieces = split_regions(labels)
     owners = _owners(pieces, labels)
-    redrawn = redraw_boundaries(enlarge_labels(pieces, image.shape), image.values, reach)
+    large = enlarge_labels(pieces, image.shape)
+    redrawn = redraw_boundaries(large, image.values, reach, threads)
     return redrawn if np.array_equal(owners, np.arange(len(owners))) else owners[redrawn]
 
 
-def redraw_boundaries(pieces: Labels, image: NDArray[Any], reach: int) -> Labels:
+def redraw_boundaries(pieces: Labels, image: NDArray[Any], reach: int, threads: int = 1) -> Labels:
     """Draw the boundaries of connected pieces 0, 1, ... anew along the edges of an image.
 
     Pixels within `reach` steps of a boundary are flooded from both sides, in the order of the
@@ -91,5 +95,5 @@ def redraw_boundaries(pieces: Labels, image: NDArray[Any], reach: int) -> Labels
     from one connected spot, and so stays connected: the largest of what lies away from all
     boundaries, or the whole piece where nothing does.
     """
-    weights = (gaussian(GRADIENT_BLUR, order).astype(np.float32) for order in (0, 1))
-    return kernels.redraw_boundaries(pieces, image, reach, *weights)
+    blur, slope = (gaussian(GRADIENT_BLUR, order).astype(np.float32) for order in (0, 1))
+    return kernels.redraw_boundaries(pieces, image, reach, blur, slope, threads)

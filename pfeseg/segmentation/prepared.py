@@ -161,11 +161,12 @@ class PreparedImage:
 
     def full_hierarchy(self, tree: Hierarchy) -> Hierarchy:
         """Bring a hierarchy to the size of the image."""
-        return steps.enlarge_hierarchy(tree, self.image, self.settings.refine)
+        return steps.enlarge_hierarchy(tree, self.image, self.settings.refine, self.threads)
 
     def full_labels(self, small_labels: Labels) -> Labels:
         """Bring labels to the size of the image, and clean them if the settings say so."""
-        return self.clean(to_full_size(small_labels, self.image, self.settings.refine))
+        labels = to_full_size(small_labels, self.image, self.settings.refine, self.threads)
+        return self.clean(labels)
 
     def clean(self, labels: Labels, min_region: float | None = None) -> Labels:
         """Clean labels of full size; 0 leaves them as they are.

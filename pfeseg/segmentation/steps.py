@@ -105,9 +105,11 @@ def cut_hierarchy(tree: Hierarchy, cut: Regions | Level) -> Labels:
     return tree.with_regions(cut.n_regions) if isinstance(cut, Regions) else tree.cut(cut.level)
 
 
-def enlarge_hierarchy(tree: Hierarchy, image: Raster, refine: bool) -> Hierarchy:
+def enlarge_hierarchy(
+    tree: Hierarchy, image: Raster, refine: bool, threads: int | None = None
+) -> Hierarchy:
     """Step 6 for all levels at once: bring a hierarchy to the size of the image."""
-    return tree.resized(to_full_size(tree.base, image, refine))
+    return tree.resized(to_full_size(tree.base, image, refine, threads))
 
 
 def clean_labels(labels: Labels, lab: FloatArray, min_region: float) -> Labels:
@@ -146,7 +148,7 @@ def build_hierarchy(
     """
     raster = as_raster(image)
     merged = _merge_checked(raster, Y, degrees, shape, seed, threads)
-    return enlarge_hierarchy(merged.hierarchy, raster, refine)
+    return enlarge_hierarchy(merged.hierarchy, raster, refine, threads)
 
 
 def cluster_regions(
@@ -180,7 +182,8 @@ def cluster_regions(
         raise InvalidInputError(f"{argument('n_clusters')} must be at least 1, got {n_clusters}")
     raster = as_raster(image)
     merged = _merge_checked(raster, Y, degrees, shape, seed, threads)
-    return to_full_size(cluster_merged(merged, n_clusters, raster, seed), raster, refine)
+    labels = cluster_merged(merged, n_clusters, raster, seed)
+    return to_full_size(labels, raster, refine, threads)
 
 
 def _merge_checked(
