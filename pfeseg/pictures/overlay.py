@@ -95,5 +95,6 @@ def draw_contour_map(ucm2: NDArray[np.floating[Any]]) -> NDArray[np.uint8]:
 
     Weak contours are many and strong ones few, so darkness grows with the cube of the level.
     """
-    sides = np.max([ucm2[1::2, 2::2], ucm2[2::2, 1::2], ucm2[2::2, 2::2]], axis=0)
+    sides = np.maximum(ucm2[1::2, 2::2], ucm2[2::2, 1::2])
+    np.maximum(sides, ucm2[2::2, 2::2], out=sides)
     return np.asarray(np.rint(255 * (1 - (sides / (sides.max() or 1.0)) ** 3)), dtype=np.uint8)
