@@ -17,6 +17,7 @@ from pathlib import Path
 
 import imageio.v3 as iio
 import numpy as np
+from PIL import Image
 
 from pfeseg import Graph, Settings, build_pixel_graph, downsample, embed, gmm_initial_embedding
 from pfeseg.kernels import available_threads, variant
@@ -34,6 +35,13 @@ image = np.tile(iio.imread(sys.argv[1])[:400, :500], (3, 2, 1))[:1000]
 assert image.shape[:2] == (1000, 1000)
 segment(image, Settings.preset("paper", downsample=1))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9)
+"""
+
+
+PEAK_PROGRAM = """
+import resource, subprocess, sys
+subprocess.run([sys.executable, *sys.argv[1:]], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e9)
 """
 
 
@@ -128,6 +136,42 @@ def whole_command() -> None:
         report("paper preset / importing scikit-learn", f"{paper / libraries:.2f}", "at most 2")
 
 
+def large_photographs() -> None:
+    """Compare segmenting a photograph of 12 megapixels with SLIC, and measure memory at 80."""
+    from skimage.segmentation import slic
+
+    with tempfile.TemporaryDirectory() as folder:
+        photograph, vast = Path(folder) / "photograph.jpg", Path(folder) / "vast.jpg"
+        for path, size in ((photograph, (4000, 3000)), (vast, (10000, 8000))):
+            enlarge_photograph(size).save(path, quality=90)
+        command = ("-m", "pfeseg", "segment", "-q", "--overwrite")
+        image = iio.imread(photograph)
+        ours, rival = best_of(
+            3, python(*command, str(photograph)), lambda: slic(image, n_segments=100)
+        )
+        report("pfeseg segment, 4000 x 3000, start to finish", f"{ours:.2f} s", "")
+        report("the same / slic(image, n_segments=100)", f"{ours / rival:.2f}", "at most 0.33")
+        for path, size, target in (
+            (photograph, "4000 x 3000", "at most 0.70"),
+            (vast, "10000 x 8000", "at most 4"),
+        ):
+            run = subprocess.run(
+                [sys.executable, "-c", PEAK_PROGRAM, *command, str(path)],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            report(f"peak memory of the same, {size}", f"{float(run.stdout):.2f} GB", target)
+
+
+def enlarge_photograph(size: tuple[int, int]) -> Image.Image:
+    """Make a photograph of a size (width, height), with the noise of a camera."""
+    with Image.open(ROOT / "sample_images" / "coffee.jpg") as small:
+        picture = np.asarray(small.resize(size, Image.Resampling.LANCZOS))
+    noise = np.random.default_rng(0).integers(-5, 6, picture.shape, dtype=np.int8)
+    return Image.fromarray(np.clip(picture + noise.astype(np.int16), 0, 255).astype(np.uint8))
+
+
 def start_up() -> None:
     """Compare the help page with what its library alone needs."""
     ours, click = best_of(15, python("-m", "pfeseg", "--help"), python("-c", "import click"))
@@ -138,5 +182,6 @@ if __name__ == "__main__":
     print(f"kernels: {variant()}; {available_threads()} processors")
     start_up()
     whole_command()
+    large_photographs()
     memory()
     solver_ratios()
