@@ -87,3 +87,22 @@ def merge_regions(
 def match_boundaries(
     marks: NDArray[np.uint8], truth: NDArray[np.uint8], offsets: _Int, /
 ) -> NDArray[np.uint8]: ...
+def average_areas(image: NDArray[Any], height: int, width: int, threads: int, /) -> _Double: ...
+def redraw_boundaries(
+    pieces: _Int,
+    image: NDArray[Any],
+    reach: int,
+    gaussian: NDArray[np.float32],
+    derivative: NDArray[np.float32],
+    threads: int,
+    /,
+) -> _Int: ...
+def tint_regions(
+    image: NDArray[Any],
+    share: float,
+    labels: _Int,
+    tints: NDArray[np.float32],
+    marks: NDArray[np.uint8],
+    /,
+) -> NDArray[np.uint8]: ...
+def filter_rows(rows: NDArray[np.uint8], pixel: int, /) -> NDArray[np.uint8]: ...

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import ndimage
 from scipy.sparse import csc_array, diags_array, eye_array, kron
 from scipy.sparse.linalg import spsolve
+from skimage.segmentation import watershed
 
 from pfeseg import Graph, SolverSettings
+from pfeseg.image.smoothing import smooth
 
 
 def thin_svd_polar(X: np.ndarray) -> np.ndarray:
@@ -72,3 +75,32 @@ def dense_incomplete_cholesky(A: np.ndarray, relaxation: float) -> tuple[np.ndar
         dropped = np.where(kept, 0, update)
         rest[np.diag_indices_from(rest)] -= relaxation * dropped.sum(axis=1)
     return np.where(pattern, L, 0), pivots
+
+
+def redrawn(pieces: np.ndarray, image: np.ndarray, reach: int) -> np.ndarray:
+    """Boundaries drawn anew: markers inside each piece, and a watershed of the whole image."""
+    cross = ndimage.generate_binary_structure(2, 1)
+    near = np.zeros(pieces.shape, dtype=bool)
+    for piece in np.unique(pieces):
+        edge = ndimage.binary_dilation(pieces != piece, cross) & (pieces == piece)
+        near |= edge
+    if reach > 1:
+        near = ndimage.binary_dilation(near, np.ones((3, 3)), iterations=reach - 1)
+    markers = np.zeros(pieces.shape, dtype=np.int32)
+    for piece in np.unique(pieces):
+        spots, count = ndimage.label((pieces == piece) & ~near, cross)
+        sizes = np.bincount(spots.ravel(), minlength=count + 1)[1:]
+        if not count:
+            markers[pieces == piece] = piece + 1
+        else:  # of equal ones the last
+            markers[spots == count - sizes[::-1].argmax()] = piece + 1
+    down, right = (smooth(image.astype(np.float32), 1.0, order) for order in ((1, 0), (0, 1)))
+    return watershed(np.sqrt(down**2 + right**2).sum(axis=2), markers) - 1
+
+
+def area_weights(large: int, small: int) -> np.ndarray:
+    """Share of each of `large` pixels in each of `small` ones along a line, (small, large)."""
+    edges = np.arange(small + 1) * large / small
+    pixels = np.arange(large)
+    overlap = np.minimum(pixels + 1, edges[1:, None]) - np.maximum(pixels, edges[:-1, None])
+    return np.maximum(overlap, 0) * small / large

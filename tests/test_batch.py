@@ -163,7 +163,8 @@ def test_names_with_newlines_stay_on_one_line(folder, tmp_path):
 
 def test_warnings_name_their_image(folder, tmp_path, monkeypatch):
     monkeypatch.setattr("pfeseg.solver.pcg.MAX_PCG_ITERATIONS", 1)
-    args = ("segment", folder / "a.png", *QUICK, "--pcg-rtol", "1e-9", "-o")
+    ic0 = ("--preconditioner", "ic0", "--pcg-rtol", "1e-9")
+    args = ("segment", folder / "a.png", *QUICK, *ic0, "-o")
     result = run(*args, tmp_path / "out")
     assert result.exit_code == 0
     assert "Warning: " in result.stderr

@@ -59,6 +59,16 @@ def test_segment_writes_labels_overlay_and_report(samples, tmp_path):
     assert (again.labels == labels).all()
 
 
+def test_overlays_of_another_size_and_format(samples, tmp_path):
+    options = ("--overlay-size", 100, "--overlay-format", "jpg", "-o", tmp_path)
+    result = run("segment", samples / "scene.png", "-d", 3, *options)
+    assert result.exit_code == 0, result.stderr
+    assert names(tmp_path) == ["scene.json", "scene_labels.png", "scene_overlay.jpg"]
+    assert max(iio.imread(tmp_path / "scene_overlay.jpg").shape) == 100
+    size = iio.imread(samples / "scene.png").shape[:2]
+    assert iio.imread(tmp_path / "scene_labels.png").shape == size
+
+
 def test_results_go_beside_the_input_and_are_not_overwritten(samples, tmp_path):
     image = tmp_path / "a picture.png"
     image.write_bytes((samples / "scene.png").read_bytes())

@@ -43,6 +43,13 @@ def test_region_table_agrees_with_scikit_image(chelsea):
         np.testing.assert_allclose(colour, props.intensity_mean, atol=0.06)
 
 
+def test_grey_images_have_grey_means(chelsea):
+    labels = np.indices(chelsea.shape[:2]).sum(axis=0) // 200
+    grey = chelsea[..., 1]
+    assert region_rows(grey, labels) == region_rows(np.stack([grey] * 3, axis=2), labels)
+    assert region_rows(grey, labels) == region_rows(grey.astype(np.uint16) * 257, labels)
+
+
 def test_csv_can_be_read_again():
     labels = np.array([[0, 0, 1], [2, 2, 1]])
     rows = list(csv.DictReader(io.StringIO(regions_csv(np.zeros((2, 3)), labels))))

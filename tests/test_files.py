@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import zlib
+
 import numpy as np
 import pytest
 from PIL import Image
 
 from pfeseg import InvalidInputError
 from pfeseg.files.labels import read_labels, write_labels
+from pfeseg.files.png import BAND_BYTES, encode_png
 from pfeseg.files.stages import read_stage, write_stage
-from pfeseg.files.writing import replacing, write_png
+from pfeseg.files.writing import MAX_WEBP_SIDE, replacing, write_picture, write_png
 
 GRAPH = {
     "n_nodes": np.array(5), "edges": np.arange(4), "weights": np.ones(2),
@@ -121,3 +124,62 @@ def test_wrong_stage_files_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("pfeseg.files.stages.FORMAT_VERSION", 0)
     with pytest.raises(InvalidInputError, match="upgrade pfeseg"):
         read_stage(tmp_path / "a.npz", "graph")
+
+
+PICTURES = [
+    np.zeros((1, 1), np.uint8),
+    np.arange(256, dtype=np.uint8).reshape(1, -1),
+    np.arange(256, dtype=np.uint16).reshape(-1, 1) * 257,
+    np.random.default_rng(0).integers(0, 65536, (37, 41)).astype(np.uint16),
+    np.random.default_rng(1).integers(0, 256, (37, 41, 3)).astype(np.uint8),
+    np.random.default_rng(2).integers(0, 256, (900, 1001, 3)).astype(np.uint8),  # several bands
+    np.full((30, 40, 3), 200, np.uint8),
+]
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: f"{picture.shape}{picture.dtype}")
+def test_png_files_hold_the_picture_and_do_not_depend_on_threads(tmp_path, picture):
+    write_png(tmp_path / "a.png", picture, threads=1)
+    write_png(tmp_path / "b.png", picture, threads=3)
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+    with Image.open(tmp_path / "a.png") as image:
+        image.verify()  # the checksums
+    with Image.open(tmp_path / "a.png") as image:
+        np.testing.assert_array_equal(np.asarray(image), picture)
+
+
+def test_large_pictures_are_compressed_in_bands_whose_stream_is_one():
+    picture = PICTURES[5]
+    assert picture.nbytes > 2 * BAND_BYTES
+    file, place, stream = b"".join(encode_png(picture)), 8, b""
+    while place < len(file):
+        size = int.from_bytes(file[place : place + 4], "big")
+        if file[place + 4 : place + 8] == b"IDAT":
+            stream += file[place + 8 : place + 8 + size]
+        place += 12 + size
+    rows = zlib.decompress(stream)  # which checks the checksum of the whole
+    assert len(rows) == picture.nbytes + len(picture)
+
+
+def test_flat_label_maps_are_small(tmp_path):
+    labels = np.kron(np.arange(12).reshape(3, 4), np.ones((200, 200), int)).astype(np.uint16)
+    write_png(tmp_path / "l.png", labels)
+    assert (tmp_path / "l.png").stat().st_size < labels.nbytes / 200
+
+
+@pytest.mark.parametrize(("name", "format_"), [("o.jpg", "JPEG"), ("o.webp", "WEBP")])
+def test_pictures_in_formats_that_lose_little(tmp_path, name, format_):
+    y, x = np.indices((80, 90))
+    picture = np.stack([2 * y, 2 * x, y + x], axis=2).astype(np.uint8)
+    write_picture(tmp_path / name, picture)
+    with Image.open(tmp_path / name) as image:
+        assert image.format == format_
+        assert np.abs(np.asarray(image).astype(int) - picture).mean() < 3
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_what_is_too_large_for_webp_is_refused(tmp_path):
+    picture = np.zeros((1, MAX_WEBP_SIDE + 1, 3), np.uint8)
+    with pytest.raises(InvalidInputError, match="overlay_size=16383"):
+        write_picture(tmp_path / "o.webp", picture)
+    assert list(tmp_path.iterdir()) == []

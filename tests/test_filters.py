@@ -8,7 +8,7 @@ from skimage.morphology import local_minima
 from skimage.segmentation import watershed
 
 from pfeseg import kernels
-from pfeseg.image.smoothing import gradient_norm, smooth
+from pfeseg.image.smoothing import smooth
 
 
 @pytest.fixture
@@ -37,12 +37,6 @@ def test_single_precision_stays_so(rng):
 def test_no_width_leaves_the_image_alone(rng):
     image = rng.random((4, 5))
     assert smooth(image, 0.0) is image
-
-
-def test_gradient_norm_equals_that_of_scipy(rng):
-    image = rng.random((25, 31, 3))
-    expected = sum(ndimage.gaussian_gradient_magnitude(image[..., c], 1.0) for c in range(3))
-    np.testing.assert_allclose(gradient_norm(image, 1.0), expected, atol=1e-5)
 
 
 def relief_of(shape, rng, steps):

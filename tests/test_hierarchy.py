@@ -22,6 +22,7 @@ from pfeseg import (
 )
 from pfeseg.files.labels import read_labels
 from pfeseg.files.matlab import UCM_THRESHOLDS, cut_contour_map, read_segmentations
+from pfeseg.image.arrays import as_raster
 from pfeseg.image.detail import look_closely
 from pfeseg.labels.maps import split_regions
 from pfeseg.regions.appearance import describe
@@ -306,7 +307,7 @@ def test_odd_images(shape):
 def test_cues_have_no_preferred_side(chelsea):
     """An image upside down has its cues upside down, but for the sampling of the classes."""
     small = downsample(chelsea, 4)
-    appearance = describe(look_closely(small, (20, 30)), (20, 30), small.shape)
+    appearance = describe(look_closely(as_raster(small), (20, 30)), (20, 30), small.shape)
     flipped = type(appearance)(
         *(
             part[::-1].copy()

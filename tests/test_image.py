@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from reference import area_weights
 
-from pfeseg import InvalidInputError, downsample, enlarge_labels
-from pfeseg.image.arrays import as_rgb
+from pfeseg import InvalidInputError, downsample, enlarge_labels, kernels
+from pfeseg.image.arrays import as_raster, as_rgb
+from pfeseg.image.resize import area_average, shrink_to
 
 
 def test_all_types_mean_the_same():
@@ -30,6 +32,41 @@ def test_all_types_mean_the_same():
 def test_what_is_no_image_is_rejected(image, message):
     with pytest.raises(InvalidInputError, match=message):
         as_rgb(image)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.float32, np.float64])
+def test_an_image_stays_as_it_came(kind):
+    image = np.ones((4, 5, 3), dtype=kind)
+    assert np.shares_memory(as_raster(image).values, image)
+    assert as_raster(image[..., 0]).values.shape == (4, 5, 1)
+
+
+def test_the_order_of_bytes_does_not_matter():
+    image = np.arange(24, dtype=np.uint16).reshape(2, 4, 3) * 2000
+    swapped = image.astype(image.dtype.newbyteorder())
+    np.testing.assert_array_equal(as_rgb(swapped), as_rgb(image))
+    np.testing.assert_array_equal(downsample(swapped, 2), downsample(image, 2))
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("large", "small"),
+    [((31, 47), (7, 12)), ((1, 9), (1, 2)), ((9, 1), (4, 1)), ((5, 6), (5, 6)), ((8, 9), (1, 1))],
+)
+def test_averages_are_products_with_shares_of_areas(kind, large, small):
+    rng = np.random.default_rng(0)
+    array = (rng.random((*large, 2)) * (200 if np.issubdtype(kind, np.integer) else 1)).astype(kind)
+    rows, columns = (area_weights(a, b) for a, b in zip(large, small, strict=True))
+    expected = np.einsum("ij,kl,jlc->ikc", rows, columns, array.astype(float))
+    averages = area_average(array, small)
+    np.testing.assert_allclose(averages, expected, rtol=1e-12)
+    for threads in (2, 5):
+        np.testing.assert_array_equal(kernels.average_areas(array, *small, threads), averages)
+
+
+def test_shrinking_never_leaves_the_range_of_values():
+    white = as_raster(np.full((37, 53), 255, np.uint8))
+    assert shrink_to(white, (11, 17)).rgb().max() <= 1.0
 
 
 def test_downsampling_keeps_the_mean_and_rounds_down(chelsea):

@@ -67,6 +67,8 @@ def test_earlier_results_are_no_inputs(tree):
     for name in (
         "b_labels.png",
         "b_overlay.png",
+        "b_overlay.jpg",
+        "b_overlay.webp",
         "x-jpg_labels.tif",
         "x-jpg.json",
         "my_labels.png",

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pfeseg import InvalidInputError, draw_overlay
+from pfeseg import InvalidInputError, downsample, draw_overlay, enlarge_labels
 from pfeseg.labels.maps import CORNERS, SIDES, find_boundaries, touching
 from pfeseg.pictures.colours import region_colours
 from pfeseg.pictures.montage import TILE_GAP, draw_contact_sheet, draw_embedding
-from pfeseg.pictures.overlay import BOUNDARY, draw_contour_map
+from pfeseg.pictures.overlay import OUTLINE, TINT, draw_contour_map, widen
 
 
 def touching_by_hand(labels: np.ndarray) -> set[tuple[int, int]]:
@@ -59,8 +59,65 @@ def test_overlay_tints_regions_and_draws_boundaries():
     assert picture.dtype == np.uint8
     marks = find_boundaries(labels)
     assert marks.tolist() == [[0, 1, 0, 0], [1, 1, 0, 0], [0, 1, 0, 0]]
-    assert (picture[marks] == np.array(BOUNDARY) * 255).all()
+    assert (picture[marks] == 255).all()
     assert (picture[0, 0] != picture[0, 3]).any()
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(40, 50, 3), (40, 50), (1, 30, 3), (30, 1)])
+def test_overlay_is_the_blend_of_image_and_colours(kind, shape):
+    rng = np.random.default_rng(0)
+    top = np.iinfo(kind).max if np.issubdtype(kind, np.integer) else 1
+    image = (rng.random(shape) * top).astype(kind)
+    labels = rng.integers(0, 5, shape[:2])
+    unit = image / top if image.ndim == 3 else np.stack([image / top] * 3, axis=2)
+    expected = 255 * ((1 - TINT) * unit + TINT * region_colours(labels)[labels])
+    expected[find_boundaries(labels)] = 255
+    picture = draw_overlay(image, labels)
+    np.testing.assert_allclose(picture, expected, atol=0.501)
+
+
+def test_names_of_labels_do_not_change_the_regions_that_are_drawn():
+    labels = np.random.default_rng(0).integers(0, 4, (8, 9))
+    image = np.full(labels.shape, 0.3)
+    picture = draw_overlay(image, labels)
+    same = draw_overlay(image, labels * 24 + 24 * 10**9)  # the palette begins anew after 24
+    np.testing.assert_array_equal(find_boundaries(labels), (picture == 255).all(axis=2))
+    np.testing.assert_array_equal((same == 255).all(axis=2), (picture == 255).all(axis=2))
+
+
+def test_a_smaller_overlay_is_that_of_the_smaller_image():
+    rng = np.random.default_rng(0)
+    image = rng.integers(0, 256, (60, 90, 3)).astype(np.uint8)
+    labels = np.kron(rng.integers(0, 4, (4, 6)), np.ones((15, 15), int))
+    small = draw_overlay(image, labels, 30)
+    assert small.shape == (20, 30, 3)
+    expected = draw_overlay(downsample(image, 3), enlarge_labels(labels, (20, 30)))
+    np.testing.assert_allclose(small, expected, atol=1)
+    np.testing.assert_array_equal(draw_overlay(image, labels, 90), draw_overlay(image, labels))
+    np.testing.assert_array_equal(draw_overlay(image, labels, 900), draw_overlay(image, labels))
+    assert draw_overlay(image, labels, 1).shape == (1, 1, 3)
+    with pytest.raises(InvalidInputError, match="overlay_size must be at least 1"):
+        draw_overlay(image, labels, 0)
+
+
+@pytest.mark.parametrize(("longer", "width"), [(100, 1), (1700, 1), (2400, 2), (4000, 3)])
+def test_outlines_of_large_pictures_are_wider(longer, width):
+    labels = np.zeros((5, longer), int)
+    labels[:, longer // 2 :] = 1
+    picture = draw_overlay(np.zeros((5, longer)), labels)
+    assert round(OUTLINE * longer) == width or width == 1
+    assert (picture == 255).all(axis=2).sum(axis=1).tolist() == [width] * 5
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 5])
+def test_widened_lines_lie_about_the_boundary(width):
+    labels = np.zeros((20, 30), int)
+    labels[:, 15:] = 1
+    columns = np.flatnonzero(widen(find_boundaries(labels), width)[3])
+    assert columns.tolist() == list(range(14 - (width - 1) // 2, 15 + width // 2))
+    assert widen(np.ones((1, 3), bool), width).all()
+    assert not widen(np.zeros((3, 1), bool), width).any()
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from pfeseg import (
     segment_prepared,
 )
 from pfeseg.segmentation.methods import METHODS
-from pfeseg.solver import pcg
+from pfeseg.solver import cholesky
 
 
 def test_the_generated_scene_is_recovered_exactly(samples):
@@ -142,16 +142,17 @@ def test_one_prepared_image_gives_the_bytes_of_separate_runs(chelsea, cluster):
 def test_the_systems_are_factorised_once_for_all_dimensions(chelsea, monkeypatch):
     made = []
 
-    class Counted(pcg.PcgLoop):
-        def __init__(self, graph, lam, r, **options):
-            made.append(r)
-            super().__init__(graph, lam, r, **options)
+    class Counted(cholesky.CholeskyLoop):
+        def __init__(self, graph, elimination, lam, r, **options):
+            made.append((elimination, r))
+            super().__init__(graph, elimination, lam, r, **options)
 
-    monkeypatch.setattr("pfeseg.solver.embed.PcgLoop", Counted)
+    monkeypatch.setattr("pfeseg.solver.embed.CholeskyLoop", Counted)
     prepared = PreparedImage(chelsea, Settings.preset("paper", downsample=10))
     for d in (3, 5, 4):
         segment_prepared(prepared, d)
-    assert made == [100.0, 10.0]
+    assert [r for _, r in made] == [100.0, 10.0]
+    assert made[0][0] is made[1][0]  # in one order of elimination
 
 
 def test_small_regions_are_absorbed_on_demand(chelsea):

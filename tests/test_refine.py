@@ -2,10 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import redrawn
 
 from pfeseg import enlarge_labels
 from pfeseg.labels.maps import split_regions
-from pfeseg.regions.refine import refine_labels
+from pfeseg.regions.refine import redraw_boundaries, refine_labels
 
 
 def disc(side: int) -> np.ndarray:
@@ -56,3 +59,44 @@ def test_regions_stay_connected():
 def test_an_image_of_one_region_stays_one():
     labels = np.zeros((20, 30), np.int32)
     assert (refine_labels(labels, np.random.default_rng(0).random((80, 120, 3))) == 0).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    shape=st.tuples(st.integers(1, 24), st.integers(1, 24)),
+    blocks=st.integers(1, 5),
+    channels=st.sampled_from([1, 3]),
+    reach=st.integers(1, 4),
+    seed=st.integers(0, 2**31),
+)
+def test_bands_are_flooded_as_whole_images_are(shape, blocks, channels, reach, seed):
+    rng = np.random.default_rng(seed)
+    coarse = rng.integers(0, 3, [-(-side // blocks) for side in shape])
+    labels = np.kron(coarse, np.ones((blocks, blocks), int))[: shape[0], : shape[1]]
+    pieces = split_regions(labels)
+    image = rng.random((*shape, channels))
+    expected = redrawn(pieces, image, reach)
+    for threads in (1, 2, 5):
+        np.testing.assert_array_equal(redraw_boundaries(pieces, image, reach, threads), expected)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16])
+def test_the_unit_of_the_image_does_not_matter(kind):
+    rng = np.random.default_rng(0)
+    pieces = split_regions(np.kron(rng.integers(0, 4, (6, 7)), np.ones((5, 5), int)))
+    image = rng.integers(0, np.iinfo(kind).max, (30, 35, 3)).astype(kind)
+    np.testing.assert_array_equal(
+        redraw_boundaries(pieces, image, 2), redraw_boundaries(pieces, image.astype(float), 2)
+    )
+    small = enlarge_labels(pieces, (15, 18))
+    np.testing.assert_array_equal(
+        refine_labels(small, image), refine_labels(small, image / np.iinfo(kind).max)
+    )
+
+
+def test_grey_images_are_refined_as_grey_colours_are():
+    rng = np.random.default_rng(0)
+    grey = rng.integers(0, 256, (80, 90)).astype(np.uint8)
+    small = rng.integers(0, 3, (20, 25)).astype(np.int32)
+    colours = np.repeat(grey[..., None], 3, axis=2)
+    np.testing.assert_array_equal(refine_labels(small, grey), refine_labels(small, colours))

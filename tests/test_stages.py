@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from helpers import run
+from PIL import Image
 from scipy.io import loadmat
 
 from pfeseg.files.labels import read_labels
@@ -192,7 +193,7 @@ def test_cluster_takes_the_seed_of_the_stages_before(chain, samples):
 def test_outputs_of_the_wrong_kind_or_over_an_input_are_refused(chain, samples):
     for args in (
         ("downsample", samples / "scene.png", "-o", chain / "x.png"),
-        ("overlay", samples / "scene.png", samples / "scene_labels.png", "-o", chain / "x.jpg"),
+        ("overlay", samples / "scene.png", samples / "scene_labels.png", "-o", chain / "x.bmp"),
         ("graph", chain / "image.npz", "-o", chain / "image.npz", "--overwrite"),
     ):
         before = (chain / "image.npz").read_bytes()
@@ -208,6 +209,16 @@ def test_regions_are_counted_by_their_labels(samples, tmp_path):
     assert "regions: 2" in run("info", mask).stdout
     result = run("overlay", samples / "scene.png", mask, "-o", tmp_path / "o.png")
     assert "overlay of 2 regions" in result.stderr
+
+
+@pytest.mark.parametrize("ending", ["png", "jpg", "webp"])
+def test_overlay_of_any_format_and_size(samples, tmp_path, ending):
+    labels, output = samples / "scene_labels.png", tmp_path / f"o.{ending}"
+    result = run("overlay", samples / "scene.png", labels, "-o", output, "--overlay-size", 60)
+    assert result.exit_code == 0, result.stderr
+    with Image.open(output) as picture:
+        assert picture.format == {"png": "PNG", "jpg": "JPEG", "webp": "WEBP"}[ending]
+        assert max(picture.size) == 60
 
 
 def test_overlay_of_another_size_is_refused(chain, samples):

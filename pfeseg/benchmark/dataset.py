@@ -236,7 +236,7 @@ def _run_clusters(
 def _results(prepared: PreparedImage, method: str, dims: tuple[int, ...]) -> Iterator[Segmentation]:
     if method == AUTO:
         chosen = prepared.settings.changed(n_dims="auto", cut=Clusters("auto"))
-        yield segment(prepared.rgb, chosen, threads=prepared.threads)
+        yield segment(prepared.image.values, chosen, threads=prepared.threads)
         return
     for d in dims:
         yield segment_prepared(prepared, d, Clusters("dims"), cast(MethodName, method))
@@ -247,7 +247,7 @@ def _run_hierarchy(
 ) -> None:
     # By itself, as a user has it: what other methods share with it would not be in its time.
     settings = plan.settings.changed(cut=AUTOMATIC)
-    result = segment(prepared.rgb, settings, threads=prepared.threads)
+    result = segment(prepared.image.values, settings, threads=prepared.threads)
     tree = result.hierarchy
     assert tree is not None
     write_segmentations(plan.segs_path(HIERARCHY, item, cleaned=False), [result.labels])

@@ -97,6 +97,14 @@ def threads_option(command: F) -> F:
     )(command)  # fmt: skip
 
 
+def overlay_size_option(command: F) -> F:
+    """Add ``--overlay-size``."""
+    return option(
+        "--overlay-size", type=click.IntRange(min=1), metavar="PIXELS", heading=Heading.RESULTS,
+        help="Longer side of the overlay.  [default: that of the image, and never more]",
+    )(command)  # fmt: skip
+
+
 def quiet_option(text: str) -> Callable[[F], F]:
     """Add ``-q``; `text` says what is still printed."""
     return option("-q", "--quiet", is_flag=True, heading=Heading.RUN, help=text)

@@ -6,32 +6,50 @@ from pathlib import Path
 
 import click
 
-from pfeseg.cli.options import Command, check_output, output_file_options, reading_options
+from pfeseg.cli.options import (
+    Command,
+    check_output,
+    output_file_options,
+    overlay_size_option,
+    reading_options,
+)
+from pfeseg.files.kinds import OVERLAY_FORMATS
 
 
 @click.command(cls=Command)
 @click.argument("image", type=click.Path(path_type=Path))
 @click.argument("labels", type=click.Path(path_type=Path))
 @output_file_options
+@overlay_size_option
 @reading_options
 def overlay(
-    image: Path, labels: Path, output: Path, overwrite: bool, page: int, allow_huge: bool
+    image: Path,
+    labels: Path,
+    output: Path,
+    overwrite: bool,
+    overlay_size: int | None,
+    page: int,
+    allow_huge: bool,
 ) -> None:
-    """Draw LABELS, a label map of any origin, over IMAGE, as a PNG."""
-    check_output(output, overwrite, (".png",), image, labels)
+    """Draw LABELS, a label map of any origin, over IMAGE.
+
+    FILE is a PNG, JPEG or WebP picture, as its ending says: .png, .jpg or .webp.
+    """
+    endings = tuple(f".{ending}" for ending in OVERLAY_FORMATS)
+    check_output(output, overwrite, endings, image, labels)
     import numpy as np
 
     from pfeseg.errors import InvalidInputError
     from pfeseg.files.labels import read_labels
     from pfeseg.files.reading import read_image
-    from pfeseg.files.writing import write_png
+    from pfeseg.files.writing import write_picture
     from pfeseg.pictures.overlay import draw_overlay
 
     regions = read_labels(labels)
     pixels = read_image(image, page=page, allow_huge=allow_huge)
     try:
-        picture = draw_overlay(pixels, regions)
+        picture = draw_overlay(pixels, regions, overlay_size)
     except InvalidInputError as error:
         raise InvalidInputError(f"{labels} and {image}: {error.marked}") from error
-    write_png(output, picture)
+    write_picture(output, picture)
     click.echo(f"{output}: overlay of {len(np.unique(regions))} regions", err=True)

@@ -16,6 +16,7 @@ from pfeseg.cli.options import (
     jobs_option,
     option,
     output_folder_option,
+    overlay_size_option,
     overwrite_option,
     quiet_option,
     reading_options,
@@ -27,7 +28,7 @@ from pfeseg.cli.settings import make_settings, settings_options
 from pfeseg.cli.values import words
 from pfeseg.cli.wording import usage_errors
 from pfeseg.errors import InvalidInputError
-from pfeseg.files.kinds import LABELS_FORMATS, OF_HIERARCHY, SAVEABLE
+from pfeseg.files.kinds import LABELS_FORMATS, OF_HIERARCHY, OVERLAY_FORMATS, SAVEABLE
 from pfeseg.segmentation.methods import METHODS
 
 if TYPE_CHECKING:
@@ -61,6 +62,15 @@ if TYPE_CHECKING:
     show_default=True,
     heading=Heading.RESULTS,
     help="Format of the label map: 16-bit PNG, 32-bit TIFF or NumPy array.",
+)
+@overlay_size_option
+@option(
+    "--overlay-format",
+    type=click.Choice(OVERLAY_FORMATS),
+    default="png",
+    show_default=True,
+    heading=Heading.RESULTS,
+    help="Format of the overlay: PNG loses nothing, JPEG and WebP are several times smaller.",
 )
 @option(
     "--template",
@@ -122,6 +132,8 @@ def segment(
     save: tuple[str, ...],
     hierarchy: bool,
     labels_format: str,
+    overlay_size: int | None,
+    overlay_format: str,
     overwrite: bool,
     skip_existing: bool,
     fail_fast: bool,
@@ -175,11 +187,26 @@ def segment(
     found = expand_inputs(names, recursive)
     with usage_errors():
         # Of all shards, which may clash.
-        plan = plan_results(found, output, kinds, template=template, labels_format=labels_format)
+        plan = plan_results(
+            found,
+            output,
+            kinds,
+            template=template,
+            labels_format=labels_format,
+            overlay_format=overlay_format,
+        )
         found = take_shard(found, parse_shard(shard) if shard else (1, 1))
     reads_image = any(item.path == STANDARD_INPUT for item in found)
     content = _read_standard_input() if reads_image else None
-    tasks = make_tasks(found, plan, settings, content=content, page=page, allow_huge=allow_huge)
+    tasks = make_tasks(
+        found,
+        plan,
+        settings,
+        content=content,
+        page=page,
+        allow_huge=allow_huge,
+        overlay_size=overlay_size,
+    )
     reporter = Reporter(
         len(found), as_json=as_json, quiet=quiet, verbose=verbose, fail_fast=fail_fast
     )

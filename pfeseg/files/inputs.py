@@ -7,11 +7,12 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import TypeVar
 
 from pfeseg.errors import InvalidInputError
-from pfeseg.files.kinds import KINDS, LABELS_FORMATS, REPORT
+from pfeseg.files.kinds import KINDS, LABELS_FORMATS, OVERLAY_FORMATS, REPORT
 from pfeseg.files.reading import IMAGE_SUFFIXES
 
 STANDARD_INPUT = Path("-")
@@ -125,8 +126,8 @@ def _is_result(path: Path) -> bool:
     """Tell whether a run wrote this picture: its image or its report lies beside it."""
     beside = (KINDS[REPORT].suffix, *IMAGE_SUFFIXES)
     for kind in KINDS.values():
-        for labels_format in LABELS_FORMATS:
-            ending = kind.suffix.format(labels_format=labels_format)
+        for labels_format, overlay_format in product(LABELS_FORMATS, OVERLAY_FORMATS):
+            ending = kind.suffix.format(labels_format=labels_format, overlay_format=overlay_format)
             base = path.name.removesuffix(ending)
             named = bool(base) and base != path.name
             if named and any(path.with_name(base + end).exists() for end in beside):

@@ -28,10 +28,22 @@ class Segmented:
     image : (H, W) or (H, W, 3) array
         As it was read.
     result : Segmentation
+    overlay_size : int, optional
+        Longer side of the overlay; that of the image unless given.
+    threads : int, optional
+        To write with: all processors unless given; never changes a file.
     """
 
-    def __init__(self, source: Path, image: NDArray[Any], result: Segmentation) -> None:
+    def __init__(
+        self,
+        source: Path,
+        image: NDArray[Any],
+        result: Segmentation,
+        overlay_size: int | None = None,
+        threads: int | None = None,
+    ) -> None:
         self.source, self.image, self.result = source, image, result
+        self.overlay_size, self.threads = overlay_size, threads
 
     @cached_property
     def contour_map(self) -> NDArray[np.float32]:
@@ -47,7 +59,8 @@ class Kind:
     Attributes
     ----------
     suffix : str
-        What its name ends in; "{labels_format}" stands for the format of label maps.
+        What its name ends in; "{labels_format}" and "{overlay_format}" stand for the formats
+        of label maps and of overlays.
     write : callable
         ``write(path, segmented)`` writes it.
     needs_hierarchy : bool
@@ -61,21 +74,22 @@ class Kind:
 def _labels(path: Path, of: Segmented) -> None:
     from pfeseg.files.labels import write_labels
 
-    write_labels(path, of.result.labels)
+    write_labels(path, of.result.labels, of.threads)
 
 
 def _overlay(path: Path, of: Segmented) -> None:
-    from pfeseg.files.writing import write_png
+    from pfeseg.files.writing import write_picture
     from pfeseg.pictures.overlay import draw_overlay
 
-    write_png(path, draw_overlay(of.image, of.result.labels))
+    picture = draw_overlay(of.image, of.result.labels, of.overlay_size)
+    write_picture(path, picture, of.threads)
 
 
 def _boundaries(path: Path, of: Segmented) -> None:
     from pfeseg.files.writing import write_png
     from pfeseg.pictures.overlay import draw_boundaries
 
-    write_png(path, draw_boundaries(of.result.labels))
+    write_png(path, draw_boundaries(of.result.labels), of.threads)
 
 
 def _ucm(path: Path, of: Segmented) -> None:
@@ -88,7 +102,7 @@ def _contours(path: Path, of: Segmented) -> None:
     from pfeseg.files.writing import write_png
     from pfeseg.pictures.overlay import draw_contour_map
 
-    write_png(path, draw_contour_map(of.contour_map))
+    write_png(path, draw_contour_map(of.contour_map), of.threads)
 
 
 def _embedding(path: Path, of: Segmented) -> None:
@@ -131,7 +145,7 @@ REPORT = "report"
 
 KINDS: dict[str, Kind] = {
     "labels": Kind("_labels.{labels_format}", _labels),
-    "overlay": Kind("_overlay.png", _overlay),
+    "overlay": Kind("_overlay.{overlay_format}", _overlay),
     "boundaries": Kind("_boundaries.png", _boundaries),
     "ucm": Kind("_ucm.mat", _ucm, needs_hierarchy=True),
     "contours": Kind("_ucm.png", _contours, needs_hierarchy=True),
@@ -148,3 +162,5 @@ SAVEABLE = tuple(kind for kind in KINDS if kind != REPORT)
 OF_HIERARCHY = tuple(kind for kind in KINDS if KINDS[kind].needs_hierarchy)
 
 LABELS_FORMATS = ("png", "tif", "npy")
+
+OVERLAY_FORMATS = ("png", "jpg", "webp")

@@ -17,10 +17,11 @@ LabelsFormat = Literal["png", "tif", "npy"]
 MAX_LABEL = 2**62
 
 
-def write_labels(path: Path, labels: NDArray[np.integer[Any]]) -> None:
+def write_labels(path: Path, labels: NDArray[np.integer[Any]], threads: int | None = None) -> None:
     """Write a label map in the format that the ending of `path` names.
 
-    .png holds up to 65,536 labels in 16 bits, .tif and .npy any number in 32.
+    .png holds up to 65,536 labels in 16 bits, .tif and .npy any number in 32. `threads` never
+    change the file.
     """
     kind = labels_format(path)
     if kind == "png":
@@ -29,7 +30,7 @@ def write_labels(path: Path, labels: NDArray[np.integer[Any]]) -> None:
                 f"{path}: {labels.max() + 1} labels are more than a 16-bit PNG holds (65536); "
                 "write them as tif or npy"
             )
-        write_png(path, labels.astype(np.uint16))
+        write_png(path, labels.astype(np.uint16), threads)
     elif kind == "tif":
         import tifffile
 
@@ -37,7 +38,7 @@ def write_labels(path: Path, labels: NDArray[np.integer[Any]]) -> None:
             tifffile.imwrite(temporary, labels.astype(np.uint32), compression="zlib")
     else:
         with replacing(path) as temporary, temporary.open("wb") as file:
-            np.save(file, labels.astype(np.int32))
+            np.save(file, labels.astype(np.int32, copy=False))
 
 
 def read_labels(path: Path) -> NDArray[np.int64]:

@@ -18,15 +18,21 @@ def check_template(template: str) -> None:
 
 
 def result_paths(
-    source: Path, folder: Path, kinds: Iterable[str], *, template: str, labels_format: str
+    source: Path,
+    folder: Path,
+    kinds: Iterable[str],
+    *,
+    template: str,
+    labels_format: str,
+    overlay_format: str = "png",
 ) -> dict[str, Path]:
     """Name the results of one input, the report last."""
     stem = "stdin" if str(source) == "-" else source.stem
     parent = source.resolve().parent.name
     base = _fill(template, {"stem": stem, "ext": source.suffix[1:], "parent": parent})
+    formats = {"labels_format": labels_format, "overlay_format": overlay_format}
     return {
-        kind: folder / (base + KINDS[kind].suffix.format(labels_format=labels_format))
-        for kind in (*kinds, REPORT)
+        kind: folder / (base + KINDS[kind].suffix.format(**formats)) for kind in (*kinds, REPORT)
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -150,10 +150,8 @@ def _to_array(image: Image.Image) -> NDArray[Any]:
     from PIL import Image, ImageOps
 
     image.load()
-    try:
-        image = ImageOps.exif_transpose(image)
-    except Exception:  # damaged EXIF data do not spoil the pixels
-        image = image.copy()
+    with suppress(Exception):  # damaged EXIF data do not spoil the pixels
+        ImageOps.exif_transpose(image, in_place=True)
     if image.mode.startswith("I;16"):
         return np.asarray(image).astype(np.uint16)
     if image.mode in ("I", "F", "L", "RGB") and "transparency" not in image.info:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pfeseg.image.arrays import as_rgb
+from pfeseg.image.arrays import as_raster
 from pfeseg.labels.maps import split_regions
 
 Labels = NDArray[np.integer[Any]]
@@ -22,11 +22,13 @@ def region_rows(image: ArrayLike, labels: Labels) -> list[dict[str, Any]]:
 
     flat = labels.ravel()
     areas = np.bincount(flat)
-    y, x = np.indices(labels.shape).reshape(2, -1)
-    rgb = as_rgb(image).reshape(-1, 3) * 255
-    mean_x, mean_y, *mean_rgb = (
-        np.bincount(flat, values) / np.maximum(areas, 1) for values in (x, y, *rgb.T)
+    raster = as_raster(image)
+    y, x = np.indices(labels.shape, dtype=np.int32).reshape(2, -1)
+    channels = raster.values.reshape(-1, raster.values.shape[2]).T
+    mean_x, mean_y, *means = (
+        np.bincount(flat, values) / np.maximum(areas, 1) for values in (x, y, *channels)
     )
+    mean_rgb = np.broadcast_to(np.array(means) * 255 / raster.top, (3, len(areas)))
     boxes = find_objects(labels.astype(np.int32) + 1)
     return [
         {

@@ -9,11 +9,18 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.errors import InvalidInputError
+from pfeseg.errors import InvalidInputError, argument
 
 _counter = count()
+
+QUALITY = 90
+"""Of JPEG and WebP pictures."""
+
+MAX_WEBP_SIDE = 16383
+"""In pixels; the format has no room for more."""
 
 
 @contextmanager
@@ -32,12 +39,32 @@ def replacing(path: Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
-def write_png(path: Path, picture: NDArray[Any]) -> None:
-    """Write a picture of uint8 or uint16."""
-    import imageio.v3 as iio
+def write_png(path: Path, picture: NDArray[Any], threads: int | None = None) -> None:
+    """Write a picture of uint8 or uint16; `threads` never change the file."""
+    from pfeseg.files.png import encode_png
 
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        file.writelines(encode_png(picture, threads))
+
+
+def write_picture(path: Path, picture: NDArray[np.uint8], threads: int | None = None) -> None:
+    """Write a picture, (h, w, 3), in the format that the ending of `path` names."""
+    from PIL import Image
+
+    kind = path.suffix.lower()
+    if kind == ".png":
+        write_png(path, picture, threads)
+        return
+    if kind == ".webp" and max(picture.shape) > MAX_WEBP_SIDE:
+        raise InvalidInputError(
+            f"{path}: a WebP picture has at most {MAX_WEBP_SIDE} pixels a side, not "
+            f"{max(picture.shape)}; use {argument('overlay_size', MAX_WEBP_SIDE)}, or png"
+        )
     with replacing(path) as temporary:
-        iio.imwrite(temporary, picture, extension=".png", plugin="pillow")
+        if kind == ".webp":
+            Image.fromarray(picture).save(temporary, "WEBP", quality=QUALITY, method=2)
+        else:  # colours at full resolution, or thin outlines would fray
+            Image.fromarray(picture).save(temporary, "JPEG", quality=QUALITY, subsampling=0)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,44 @@ from pfeseg.errors import InvalidInputError
 FloatArray = NDArray[np.float64]
 
 
+@dataclass(frozen=True, eq=False)
+class Raster:
+    """An image as it came, however large: turned into numbers only where these are needed.
+
+    Attributes
+    ----------
+    values : (h, w, c) array
+        Of one channel or three, contiguous; uint8, uint16, float32 or float64.
+    top : float
+        The value of full brightness; 0 is black.
+    """
+
+    values: NDArray[Any]
+    top: float
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Height and width."""
+        return self.values.shape[0], self.values.shape[1]
+
+    def rgb(self) -> FloatArray:
+        """Return all pixels as (h, w, 3) floats in [0, 1]; grey ones have three equal channels."""
+        unit = np.asarray(self.values / self.top, dtype=np.float64)
+        return np.repeat(unit, 3, axis=2) if unit.shape[2] == 1 else unit
+
+
 def as_rgb(image: ArrayLike) -> FloatArray:
-    """Return an image as (h, w, 3) floats in [0, 1].
+    """Return an image that `as_raster` takes as (h, w, 3) floats in [0, 1]."""
+    return as_raster(image).rgb()
+
+
+def as_raster(image: ArrayLike) -> Raster:
+    """Check an image, and keep it as it came.
 
     Parameters
     ----------
     image : (h, w), (h, w, 1) or (h, w, 3) array
-        uint8, uint16 or float in [0, 1]; grey images get three equal channels.
+        uint8, uint16 or float in [0, 1].
     """
     array = np.asarray(image)
     if array.ndim == 3 and array.shape[2] == 1:
@@ -29,21 +61,16 @@ def as_rgb(image: ArrayLike) -> FloatArray:
         )
     if array.size == 0:
         raise InvalidInputError(f"the image is empty: its shape is {array.shape}")
-    values = _unit_range(array)
-    if values.ndim == 2:
-        return np.repeat(values[..., None], 3, axis=2)
-    return np.ascontiguousarray(values)
-
-
-def _unit_range(array: NDArray[np.generic]) -> FloatArray:
-    tops = {np.dtype(kind): np.iinfo(kind).max for kind in (np.uint8, np.uint16)}
-    if array.dtype in tops:
-        return np.asarray(array.astype(np.float64) / tops[array.dtype])
+    channels = array.reshape(*array.shape[:2], -1)
+    native = array.dtype.newbyteorder("=")
+    if native in (np.uint8, np.uint16):
+        return Raster(np.ascontiguousarray(channels, native), float(np.iinfo(native).max))
     if not np.issubdtype(array.dtype, np.floating):
         raise InvalidInputError(
             f"an image must hold uint8, uint16 or float values, got {array.dtype}"
         )
-    values = array.astype(np.float64, copy=False)
+    single = array.dtype.itemsize <= np.dtype(np.float32).itemsize
+    values = np.ascontiguousarray(channels, dtype=np.float32 if single else np.float64)
     if not np.isfinite(values).all():
         raise InvalidInputError("the image holds NaN or infinite pixels; replace them first")
     if values.min() < 0.0 or values.max() > 1.0:
@@ -51,7 +78,7 @@ def _unit_range(array: NDArray[np.generic]) -> FloatArray:
             "a float image must lie in [0, 1], got values from "
             f"{values.min():g} to {values.max():g}; rescale it first"
         )
-    return values
+    return Raster(values, 1.0)
 
 
 def neighbours_at(array: NDArray[Any], dy: int, dx: int) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pfeseg.image.arrays import as_rgb
+from pfeseg.image.arrays import Raster, as_raster
 from pfeseg.image.colour import to_lab
 from pfeseg.image.resize import area_average, interpolate, shrink, small_size
 from pfeseg.image.texture import local_contrast
@@ -46,12 +46,12 @@ class Detail:
         return local_contrast(self.lab[..., 0])
 
 
-def look_closely(rgb: FloatArray, small_shape: tuple[int, ...]) -> Detail:
-    """Return the detail of an image, (H, W, 3), that is embedded at `small_shape`, (h, w, ...)."""
-    factor = max(rgb.shape[:2]) / working_side(DETAIL, small_shape, rgb.shape)
+def look_closely(image: Raster, small_shape: tuple[int, ...]) -> Detail:
+    """Return the detail of an image that is embedded at `small_shape`, (h, w, ...)."""
+    factor = max(image.shape) / working_side(DETAIL, small_shape, image.shape)
     if factor >= WORTHWHILE:
-        return Detail(to_lab(shrink(rgb, factor)))
-    lab = to_lab(rgb)
+        return Detail(to_lab(shrink(image, factor)))
+    lab = to_lab(image.rgb())
     return Detail(interpolate(lab, small_size(lab.shape, factor)) if factor < 1 else lab)
 
 
@@ -76,7 +76,7 @@ def measure_texture(image: ArrayLike, shape: tuple[int, int]) -> FloatArray:
         In units of CIELAB; times a weight, what `build_pixel_graph` and `gmm_initial_embedding`
         take as texture.
     """
-    return measure_contrast(look_closely(as_rgb(image), shape), shape)
+    return measure_contrast(look_closely(as_raster(image), shape), shape)
 
 
 def working_side(multiple: int, small_shape: tuple[int, ...], full_shape: tuple[int, ...]) -> int:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pfeseg import kernels
 from pfeseg.errors import InvalidInputError
-from pfeseg.image.arrays import as_rgb
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+from pfeseg.image.arrays import Raster, as_raster
 
 FloatArray = NDArray[np.float64]
 
@@ -22,7 +20,7 @@ def downsample(image: ArrayLike, factor: float) -> FloatArray:
     Parameters
     ----------
     image : array
-        As for `as_rgb`.
+        As for `as_raster`.
     factor : float
         At least 1; each side becomes its length divided by this, rounded
         down, and at least one pixel.
@@ -33,28 +31,26 @@ def downsample(image: ArrayLike, factor: float) -> FloatArray:
     """
     if not (np.isfinite(factor) and factor >= 1):
         raise InvalidInputError(f"the downsampling factor must be at least 1, got {factor!r}")
-    return shrink(as_rgb(image), factor)
+    return shrink(as_raster(image), factor)
 
 
-def shrink(rgb: FloatArray, factor: float) -> FloatArray:
-    """Do as `downsample` with an image that was checked, (h, w, 3) in [0, 1]."""
-    small = area_average(rgb, small_size(rgb.shape, factor))
-    return np.clip(small, 0.0, 1.0)  # as rounding may leave [0, 1]
+def shrink(image: Raster, factor: float) -> FloatArray:
+    """Do as `downsample` with an image that was checked; returns (h // factor, w // factor, 3)."""
+    return shrink_to(image, small_size(image.shape, factor)).rgb()
+
+
+def shrink_to(image: Raster, shape: tuple[int, int], threads: int = 1) -> Raster:
+    """Shrink an image to height and width `shape`, its channels as they are."""
+    if image.shape == shape:
+        return image
+    small = kernels.average_areas(image.values, *shape, threads)
+    np.minimum(small, image.top, out=small)  # as rounding may go beyond
+    return Raster(small, image.top)
 
 
 def area_average(array: FloatArray, shape: tuple[int, int]) -> FloatArray:
     """Shrink an array (h, w, c) to `shape` by averaging over areas."""
-    (height, width), (small_height, small_width) = array.shape[:2], shape
-    if (height, width) == shape:
-        return array
-    # The same as skimage.transform.resize_local_mean, whose import alone takes
-    # longer than all this package's own work on a photograph.
-    channels = array.shape[2]
-    rows = _area_weights(height, small_height) @ array.reshape(height, -1)
-    columns = rows.reshape(small_height, -1, channels).transpose(1, 0, 2).reshape(width, -1)
-    small = _area_weights(width, small_width) @ columns
-    small = small.reshape(small_width, small_height, channels)
-    return np.ascontiguousarray(small.transpose(1, 0, 2))
+    return array if array.shape[:2] == shape else kernels.average_areas(array, *shape, 1)
 
 
 def interpolate(array: FloatArray, shape: tuple[int, int]) -> FloatArray:
@@ -80,24 +76,13 @@ def small_size(shape: tuple[int, ...], factor: float) -> tuple[int, int]:
     return height, width
 
 
-def _area_weights(large: int, small: int) -> csr_array:
-    """Share of each of `large` pixels in each of `small` ones along a line, (small, large)."""
-    from scipy.sparse import csr_array
-
-    edges = np.arange(small + 1) * (large / small)
-    first = np.floor(edges[:-1]).astype(int)
-    last = np.minimum(np.ceil(edges[1:]).astype(int), large)
-    rows = np.repeat(np.arange(small), last - first)
-    columns = np.concatenate([np.arange(a, b) for a, b in zip(first, last, strict=True)])
-    overlap = np.minimum(columns + 1, edges[rows + 1]) - np.maximum(columns, edges[rows])
-    weights = csr_array((overlap, (rows, columns)), shape=(small, large))
-    return weights * (small / large)
-
-
-def enlarge_labels(labels: NDArray[np.integer], shape: tuple[int, int]) -> NDArray[np.int32]:
+def enlarge_labels(labels: NDArray[np.integer[Any]], shape: tuple[int, int]) -> NDArray[np.int32]:
     """Enlarge a label map to `shape`, each pixel taking the label it lies in."""
+    if labels.shape == shape:
+        return labels.astype(np.int32, copy=False)
     rows, columns = (
         ((np.arange(large) + 0.5) * small / large).astype(np.intp)
         for small, large in zip(labels.shape, shape, strict=True)
     )
-    return labels[np.ix_(rows, columns)].astype(np.int32)
+    wide = labels.take(columns, axis=1).astype(np.int32, copy=False)
+    return np.asarray(wide.take(rows, axis=0))

@@ -6,7 +6,7 @@ importing that module takes longer than all filtering of a photograph.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,20 +35,13 @@ def smooth(
     """
     if width == 0:
         return image
-    down, right = (_gaussian(width, order, truncate) for order in derivatives)
+    down, right = (gaussian(width, order, truncate) for order in derivatives)
     channels = np.ascontiguousarray(image.reshape(*image.shape[:2], -1))
     return kernels.correlate(channels, down, right).reshape(image.shape)
 
 
-def gradient_norm(image: NDArray[np.floating[Any]], width: float) -> NDArray[np.float32]:
-    """Return the norm of the gradient at scale `width`, (h, w), summed over the channels."""
-    values = image.astype(np.float32)
-    down, right = smooth(values, width, (1, 0)), smooth(values, width, (0, 1))
-    return np.asarray(np.hypot(down, right).sum(axis=2))
-
-
-def _gaussian(width: float, order: int, truncate: float) -> NDArray[np.float64]:
-    """Return the weights of a filter by which an image is correlated."""
+def gaussian(width: float, order: int, truncate: float = 4.0) -> NDArray[np.float64]:
+    """Return the weights of a filter by which an image is correlated: a Gaussian's derivative."""
     radius = int(truncate * width + 0.5)
     x = np.arange(-radius, radius + 1)
     weights = np.exp(-0.5 * (x / width) ** 2)

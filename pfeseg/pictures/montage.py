@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pfeseg.image.arrays import as_rgb
+from pfeseg.image.arrays import as_raster
 from pfeseg.image.resize import enlarge_labels, shrink
 from pfeseg.pictures.overlay import draw_overlay
 
@@ -63,8 +63,8 @@ def draw_contact_sheet(
     """
     from PIL import Image, ImageDraw, ImageFont
 
-    rgb = as_rgb(image)
-    small = shrink(rgb, max(1.0, max(rgb.shape[:2]) / SHEET_TILE))
+    raster = as_raster(image)
+    small = shrink(raster, max(1.0, max(raster.shape) / SHEET_TILE))
     height, width = small.shape[:2]
     pictures = [np.asarray(np.rint(small * 255), dtype=np.uint8)]
     pictures += [

@@ -7,19 +7,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pfeseg.errors import InvalidInputError
-from pfeseg.image.arrays import as_rgb
+from pfeseg import kernels
+from pfeseg.errors import InvalidInputError, argument
+from pfeseg.image.arrays import as_raster, neighbours_at
+from pfeseg.image.resize import enlarge_labels, shrink_to, small_size
 from pfeseg.labels.maps import find_boundaries
 from pfeseg.pictures.colours import region_colours
 
 TINT = 0.45
 """Share of the region's colour in an overlay; the rest is the image."""
 
-BOUNDARY = (1.0, 1.0, 1.0)
+OUTLINE = 1 / 1200
+"""Width of the boundaries in an overlay, as a share of its longer side; a pixel at least.
+
+So they are seen where a large picture is shown at the size of a screen.
+"""
 
 
-def draw_overlay(image: ArrayLike, labels: ArrayLike) -> NDArray[np.uint8]:
-    """Tint each region of an image with a colour of its own and draw the boundaries.
+def draw_overlay(
+    image: ArrayLike, labels: ArrayLike, overlay_size: int | None = None
+) -> NDArray[np.uint8]:
+    """Tint each region of an image with a colour of its own and draw the boundaries in white.
 
     Touching regions never share a colour, and a label keeps its colour from
     picture to picture unless that would break this.
@@ -29,26 +37,52 @@ def draw_overlay(image: ArrayLike, labels: ArrayLike) -> NDArray[np.uint8]:
     image : (h, w) or (h, w, 3) array
     labels : (h, w) integer array
         Of any values.
+    overlay_size : int, optional
+        Longer side of the picture; that of the image unless given, and never more.
 
     Returns
     -------
     (h, w, 3) uint8 array
     """
-    rgb, regions = as_rgb(image), np.asarray(labels)
+    raster, regions = as_raster(image), np.asarray(labels)
     if regions.dtype == bool:
         regions = regions.astype(np.uint8)
     if not np.issubdtype(regions.dtype, np.integer):
         raise InvalidInputError(f"labels must be integers, got {regions.dtype}")
-    if regions.shape != rgb.shape[:2]:
+    if regions.shape != raster.shape:
         raise InvalidInputError(
-            f"labels of shape {regions.shape} do not fit an image of shape {rgb.shape[:2]}"
+            f"labels of shape {regions.shape} do not fit an image of shape {raster.shape}"
         )
-    names, compact = np.unique(regions, return_inverse=True)
-    compact = compact.reshape(regions.shape)
-    colours = region_colours(compact, names)
-    picture = (1 - TINT) * rgb + TINT * colours[compact]
-    picture[find_boundaries(regions)] = BOUNDARY
-    return np.asarray(np.rint(picture * 255), dtype=np.uint8)
+    if overlay_size is not None and overlay_size < 1:
+        raise InvalidInputError(
+            f"{argument('overlay_size')} must be at least 1, got {overlay_size}"
+        )
+    names = None
+    if regions.min() < 0 or regions.max() >= regions.size:
+        names, numbers = np.unique(regions, return_inverse=True)
+        regions = numbers.reshape(raster.shape)
+    if overlay_size is not None and overlay_size < max(raster.shape):
+        factor = max(raster.shape) / overlay_size
+        raster = shrink_to(raster, small_size(raster.shape, factor))
+    regions = enlarge_labels(regions, raster.shape)
+    outlines = widen(find_boundaries(regions), max(1, round(OUTLINE * max(raster.shape))))
+    return kernels.tint_regions(
+        raster.values,
+        (1 - TINT) * 255 / raster.top,
+        np.ascontiguousarray(regions),
+        (TINT * 255 * region_colours(regions, names)).astype(np.float32),
+        outlines.view(np.uint8),
+    )
+
+
+def widen(marks: NDArray[np.bool_], width: int) -> NDArray[np.bool_]:
+    """Draw lines that are one pixel wide, (h, w), with another width."""
+    for down, right in ((1, 0), (0, 1)):
+        thin, marks = marks, marks.copy()
+        for step in range(-(width // 2), width - width // 2):
+            here, _ = neighbours_at(marks, step * down, step * right)
+            here |= neighbours_at(thin, step * down, step * right)[1]
+    return marks
 
 
 def draw_boundaries(labels: ArrayLike) -> NDArray[np.uint8]:
@@ -61,5 +95,6 @@ def draw_contour_map(ucm2: NDArray[np.floating[Any]]) -> NDArray[np.uint8]:
 
     Weak contours are many and strong ones few, so darkness grows with the cube of the level.
     """
-    sides = np.max([ucm2[1::2, 2::2], ucm2[2::2, 1::2], ucm2[2::2, 2::2]], axis=0)
+    sides = np.maximum(ucm2[1::2, 2::2], ucm2[2::2, 1::2])
+    np.maximum(sides, ucm2[2::2, 2::2], out=sides)
     return np.asarray(np.rint(255 * (1 - (sides / (sides.max() or 1.0)) ** 3)), dtype=np.uint8)

@@ -99,11 +99,14 @@ class Hierarchy:
         )
         levels[2:-1:2, 1:-1:2][down] = self._merge_levels(self.base[:-1][down], self.base[1:][down])
         # A corner is as strong as the strongest side that ends in it, or regions would leak.
-        sides = np.pad(levels, 1)
-        corners = np.max(
-            [sides[1:-1, :-2], sides[1:-1, 2:], sides[:-2, 1:-1], sides[2:, 1:-1]], axis=0
-        )
-        levels[::2, ::2] = corners[::2, ::2]
+        corners, across, along = levels[::2, ::2], levels[::2, 1::2], levels[1::2, ::2]
+        for ends, sides in (
+            (corners[:, :-1], across),
+            (corners[:, 1:], across),
+            (corners[:-1], along),
+            (corners[1:], along),
+        ):
+            np.maximum(ends, sides, out=ends)
         return levels
 
     def _after(self, n_merges: int) -> Labels:

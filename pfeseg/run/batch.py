@@ -90,7 +90,7 @@ def _segment_and_write(
     image = read_image(source, page=task.page, allow_huge=task.allow_huge, name=name)
     wants_tree = any(KINDS[kind].needs_hierarchy for kind in task.results)
     result = segment(image, task.settings, on_iteration, hierarchy=wants_tree, threads=threads)
-    segmented = Segmented(task.source, image, result)
+    segmented = Segmented(task.source, image, result, task.overlay_size, threads)
     for kind, path in task.results.items():
         KINDS[kind].write(path, segmented)
     return result

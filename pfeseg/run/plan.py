@@ -26,6 +26,8 @@ class Task:
         The image, where it does not come from the file `source`.
     page : int
     allow_huge : bool
+    overlay_size : int or None
+        Longer side of the overlay, if not that of the image.
     """
 
     source: Path
@@ -34,6 +36,7 @@ class Task:
     content: bytes | None = None
     page: int = 0
     allow_huge: bool = False
+    overlay_size: int | None = None
 
     def without_existing(self) -> Task:
         """Return the task of the results that are not there: none is ever replaced by it."""
@@ -48,6 +51,7 @@ def plan_results(
     *,
     template: str = "{stem}",
     labels_format: str = "png",
+    overlay_format: str = "png",
 ) -> dict[Path, dict[str, Path]]:
     """Decide where every result goes; what cannot work is refused before any work.
 
@@ -61,6 +65,7 @@ def plan_results(
             kinds,
             template=template,
             labels_format=labels_format,
+            overlay_format=overlay_format,
         )
         for item in inputs
         if not item.problem
@@ -77,6 +82,7 @@ def make_tasks(
     content: bytes | None = None,
     page: int = 0,
     allow_huge: bool = False,
+    overlay_size: int | None = None,
 ) -> list[Task]:
     """Make a task of each input that has no problem; `content` is that of standard input."""
     return [
@@ -87,6 +93,7 @@ def make_tasks(
             content=content if item.path == STANDARD_INPUT else None,
             page=page,
             allow_huge=allow_huge,
+            overlay_size=overlay_size,
         )
         for item in inputs
         if not item.problem

@@ -17,7 +17,7 @@ from pfeseg.clustering.embedding import cluster_embedding
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.files.labels import write_labels
 from pfeseg.files.stages import read_stage, write_stage
-from pfeseg.image.arrays import as_rgb
+from pfeseg.image.arrays import as_raster
 from pfeseg.image.detail import look_closely, measure_contrast
 from pfeseg.image.resize import enlarge_labels
 from pfeseg.pixels.graph import pixel_positions
@@ -36,11 +36,11 @@ Arrays = dict[str, NDArray[Any]]
 
 def downsample_stage(image: NDArray[Any], output: Path, settings: Settings) -> NDArray[Any]:
     """Shrink an image and measure its local contrast; returns the small image."""
-    rgb = as_rgb(image)
-    small = steps.shrink_image(rgb, settings)
-    contrast = measure_contrast(look_closely(rgb, small.shape), small.shape)
+    raster = as_raster(image)
+    small = steps.shrink_image(raster, settings)
+    contrast = measure_contrast(look_closely(raster, small.shape), small.shape)
     used = _chosen(settings, "downsample", "max_size")
-    sizes = {"size": np.array(small.shape[:2]), "full_size": np.array(rgb.shape[:2])}
+    sizes = {"size": np.array(small.shape[:2]), "full_size": np.array(raster.shape)}
     write_stage(output, "image", used, {"image": small, "texture": contrast, **sizes})
     return small
 
@@ -127,7 +127,7 @@ def cluster_stage(
         if image is None:
             labels = enlarge_labels(small, _pair(arrays["full_size"]))
         else:
-            labels = to_full_size(small, as_rgb(image), settings.refine)
+            labels = to_full_size(small, as_raster(image), settings.refine)
     elif image is None:
         raise InvalidInputError(
             "clusters of regions need the photograph; give it after the embedding, or "

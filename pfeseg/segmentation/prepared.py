@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.errors import InvalidInputError, argument
-from pfeseg.image.arrays import as_rgb
+from pfeseg.image.arrays import as_raster
 from pfeseg.image.colour import to_lab
 from pfeseg.image.detail import Detail, look_closely, measure_contrast
 from pfeseg.pixels.small import SmallImage
@@ -64,10 +64,10 @@ class PreparedImage:
         threads: int | None = None,
     ) -> None:
         self.settings, self.threads, self._once = settings, threads, once
-        self.rgb = as_rgb(image)
+        self.image = as_raster(image)
         self._clock = Clock()
         with self._clock("downsample"):
-            small = steps.shrink_image(self.rgb, settings)
+            small = steps.shrink_image(self.image, settings)
         self.small = SmallImage(small, lambda: steps.weighted_texture(self._contrast, settings))
         self._last: tuple[tuple[MethodName, int, int | None], Placed] | None = None
         self._merged: tuple[Embedding, MergedImage, float] | None = None
@@ -90,14 +90,14 @@ class PreparedImage:
     @cached_property
     def detail(self) -> Detail:
         """The image as texture and the merging of regions see it."""
-        return look_closely(self.rgb, self.small.shape)
+        return look_closely(self.image, self.small.shape)
 
     @cached_property
     def outlines(self) -> Outlines:
         """What the merging of regions knows before it looks at an embedding."""
         with self._clock("outlines"):
             return steps.outline(
-                self.detail, self.small.shape, self.rgb.shape, self.settings.seed, self.threads
+                self.detail, self.small.shape, self.image.shape, self.settings.seed, self.threads
             )
 
     def start(self, n_components: int) -> NDArray[np.float32]:
@@ -157,15 +157,16 @@ class PreparedImage:
 
     def cluster(self, merged: MergedImage, k: int) -> Labels:
         """Cluster regions of the image, at the size of the hierarchy or of the image itself."""
-        return steps.cluster_merged(merged, k, self.rgb, self.settings.seed)
+        return steps.cluster_merged(merged, k, self.image, self.settings.seed)
 
     def full_hierarchy(self, tree: Hierarchy) -> Hierarchy:
         """Bring a hierarchy to the size of the image."""
-        return steps.enlarge_hierarchy(tree, self.rgb, self.settings.refine)
+        return steps.enlarge_hierarchy(tree, self.image, self.settings.refine, self.threads)
 
     def full_labels(self, small_labels: Labels) -> Labels:
         """Bring labels to the size of the image, and clean them if the settings say so."""
-        return self.clean(to_full_size(small_labels, self.rgb, self.settings.refine))
+        labels = to_full_size(small_labels, self.image, self.settings.refine, self.threads)
+        return self.clean(labels)
 
     def clean(self, labels: Labels, min_region: float | None = None) -> Labels:
         """Clean labels of full size; 0 leaves them as they are.
@@ -178,15 +179,15 @@ class PreparedImage:
     @cached_property
     def _lab(self) -> FloatArray:
         """CIELAB at full size, which the detail may have already."""
-        has_it = self.detail.lab.shape == self.rgb.shape
-        return self.detail.lab if has_it else to_lab(self.rgb)
+        has_it = self.detail.lab.shape[:2] == self.image.shape
+        return self.detail.lab if has_it else to_lab(self.image.rgb())
 
     def _contrast(self) -> FloatArray:
         return measure_contrast(self.detail, self.small.shape)
 
     def _check_counts(self, n_dims: int, k: int) -> None:
         height, width = self.small.shape
-        factor = self.settings.shrinking(self.rgb.shape)
+        factor = self.settings.shrinking(self.image.shape)
         for name, count in (("n_dims", n_dims), ("n_clusters", k)):
             if count > height * width:
                 raise InvalidInputError(

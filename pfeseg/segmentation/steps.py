@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.errors import InvalidInputError, argument
-from pfeseg.image.arrays import as_rgb
+from pfeseg.image.arrays import Raster, as_raster
 from pfeseg.image.detail import Detail, look_closely
 from pfeseg.image.resize import shrink
 from pfeseg.kernels import available_threads
@@ -46,9 +46,9 @@ FloatArray = NDArray[np.float64]
 Labels = NDArray[np.int32]
 
 
-def shrink_image(rgb: FloatArray, settings: Settings) -> FloatArray:
-    """Step 1: shrink an image, (H, W, 3), to the size at which it is embedded, (h, w, 3)."""
-    return shrink(rgb, settings.shrinking(rgb.shape))
+def shrink_image(image: Raster, settings: Settings) -> FloatArray:
+    """Step 1: shrink an image to the size at which it is embedded, (h, w, 3)."""
+    return shrink(image, settings.shrinking(image.shape))
 
 
 def weighted_texture(contrast: Callable[[], FloatArray], settings: Settings) -> FloatArray | None:
@@ -88,15 +88,15 @@ def merge_regions(
     return merge_image(outlines, unit_rows(Y, degrees).reshape(*small_shape, -1))
 
 
-def cluster_merged(merged: MergedImage, n_clusters: int, rgb: FloatArray, seed: int) -> Labels:
-    """Step 5 for clusters: group the regions of an image, (H, W, 3), by how they look.
+def cluster_merged(merged: MergedImage, n_clusters: int, image: Raster, seed: int) -> Labels:
+    """Step 5 for clusters: group the regions of an image by how they look.
 
     Labels come at the size of the hierarchy, or of the image if that is smaller: clusters that
     were lost by shrinking them afterwards would be missing.
     """
     base = merged.hierarchy.base
-    if base.shape[0] > rgb.shape[0] or base.shape[1] > rgb.shape[1]:
-        merged = merged.resized(to_full_size(base, rgb, refine=False))
+    if base.shape[0] > image.shape[0] or base.shape[1] > image.shape[1]:
+        merged = merged.resized(to_full_size(base, image, refine=False))
     return group_regions(merged, n_clusters, seed)
 
 
@@ -105,9 +105,11 @@ def cut_hierarchy(tree: Hierarchy, cut: Regions | Level) -> Labels:
     return tree.with_regions(cut.n_regions) if isinstance(cut, Regions) else tree.cut(cut.level)
 
 
-def enlarge_hierarchy(tree: Hierarchy, rgb: FloatArray, refine: bool) -> Hierarchy:
-    """Step 6 for all levels at once: bring a hierarchy to the size of the image, (H, W, 3)."""
-    return tree.resized(to_full_size(tree.base, rgb, refine))
+def enlarge_hierarchy(
+    tree: Hierarchy, image: Raster, refine: bool, threads: int | None = None
+) -> Hierarchy:
+    """Step 6 for all levels at once: bring a hierarchy to the size of the image."""
+    return tree.resized(to_full_size(tree.base, image, refine, threads))
 
 
 def clean_labels(labels: Labels, lab: FloatArray, min_region: float) -> Labels:
@@ -144,9 +146,9 @@ def build_hierarchy(
     threads : int, optional
         All processors unless given; never changes the result.
     """
-    rgb = as_rgb(image)
-    merged = _merge_checked(rgb, Y, degrees, shape, seed, threads)
-    return enlarge_hierarchy(merged.hierarchy, rgb, refine)
+    raster = as_raster(image)
+    merged = _merge_checked(raster, Y, degrees, shape, seed, threads)
+    return enlarge_hierarchy(merged.hierarchy, raster, refine, threads)
 
 
 def cluster_regions(
@@ -178,13 +180,14 @@ def cluster_regions(
     """
     if n_clusters < 1:
         raise InvalidInputError(f"{argument('n_clusters')} must be at least 1, got {n_clusters}")
-    rgb = as_rgb(image)
-    merged = _merge_checked(rgb, Y, degrees, shape, seed, threads)
-    return to_full_size(cluster_merged(merged, n_clusters, rgb, seed), rgb, refine)
+    raster = as_raster(image)
+    merged = _merge_checked(raster, Y, degrees, shape, seed, threads)
+    labels = cluster_merged(merged, n_clusters, raster, seed)
+    return to_full_size(labels, raster, refine, threads)
 
 
 def _merge_checked(
-    rgb: FloatArray,
+    image: Raster,
     Y: NDArray[np.floating[Any]],
     degrees: FloatArray,
     shape: tuple[int, int],
@@ -200,5 +203,5 @@ def _merge_checked(
         )
     if not (np.isfinite(Y).all() and np.isfinite(degrees).all()):
         raise InvalidInputError("Y and the degrees must hold finite numbers only")
-    outlines = outline(look_closely(rgb, shape), shape, rgb.shape, seed, threads)
+    outlines = outline(look_closely(image, shape), shape, image.shape, seed, threads)
     return merge_regions(outlines, Y, degrees, shape)

@@ -233,7 +233,7 @@ def _run(
         return
     key = uuid.uuid4().hex
     threads = prepared.threads or 1
-    calls = [(key, prepared.rgb, prepared.settings, threads, d, clusters[d]) for d in dims]
+    calls = [(key, prepared.image.values, prepared.settings, threads, d, clusters[d]) for d in dims]
     with closing(run_unordered(_trials_in_worker, calls, jobs)) as results:
         yield from results
 

@@ -1,0 +1,328 @@
+// Boundaries of a label map, drawn anew along the edges of an image.
+//
+// The inside of each piece is marked, and the band about the boundaries is flooded from there in
+// the order of the gradient of the image. Only the band is looked at closely.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "bands.hpp"
+#include "height_queue.hpp"
+
+namespace pfeseg {
+
+using Mask = std::vector<uint8_t>;
+
+// Calls visit(begin, end) for each run of places among `length` whose mark is `kind`.
+template <class Visit>
+void for_each_run(const uint8_t *marks, int64_t length, uint8_t kind, Visit visit) {
+    for (int64_t begin = 0; begin < length;) {
+        if (marks[begin] != kind) {
+            ++begin;
+            continue;
+        }
+        int64_t end = begin + 1;
+        while (end < length && marks[end] == kind) ++end;
+        visit(begin, end);
+        begin = end;
+    }
+}
+
+// Marks what lies within `steps` rows and columns of a mark.
+inline Mask widened(const Mask &marks, int64_t height, int64_t width, int64_t steps,
+                    const Bands &bands) {
+    Mask across(marks), result(marks.size());
+    bands.for_each_row([&](int64_t y) {
+        const uint8_t *in = &marks[y * width];
+        uint8_t *out = &across[y * width];
+        for (int64_t step = 1; step <= std::min(steps, width - 1); ++step) {
+            for (int64_t x = step; x < width; ++x) out[x] |= in[x - step];
+            for (int64_t x = 0; x < width - step; ++x) out[x] |= in[x + step];
+        }
+    });
+    bands.for_each_row([&](int64_t y) {
+        const int64_t first = std::max<int64_t>(y - steps, 0);
+        const int64_t last = std::min(y + steps, height - 1);
+        uint8_t *out = &result[y * width];
+        for (int64_t other = first; other <= last; ++other) {
+            const uint8_t *in = &across[other * width];
+            for (int64_t x = 0; x < width; ++x) out[x] |= in[x];
+        }
+    });
+    return result;
+}
+
+// Marks the pixels within `reach` steps of another label; steps but one may be diagonal.
+inline Mask near_boundary(const int32_t *labels, int64_t height, int64_t width, int reach,
+                          const Bands &bands) {
+    Mask near(height * width);
+    bands.for_each_row([&](int64_t y) {
+        const int32_t *here = labels + y * width;
+        uint8_t *marks = &near[y * width];
+        for (int64_t x = 0; x < width - 1; ++x) marks[x] |= here[x] != here[x + 1];
+        for (int64_t x = 1; x < width; ++x) marks[x] |= here[x] != here[x - 1];
+        if (y > 0)
+            for (int64_t x = 0; x < width; ++x) marks[x] |= here[x] != here[x - width];
+        if (y + 1 < height)
+            for (int64_t x = 0; x < width; ++x) marks[x] |= here[x] != here[x + width];
+    });
+    return reach > 1 ? widened(near, height, width, reach - 1, bands) : near;
+}
+
+// Connected spots of unmarked pixels, as runs along rows that know those they touch.
+class Spots {
+  public:
+    Spots(const int32_t *pieces, const Mask &near, int64_t height, int64_t width) {
+        size_t above = 0, row = 0;  // first runs of the row above and of this one
+        for (int64_t y = 0; y < height; ++y) {
+            size_t other = above;
+            const size_t end = row = runs_.size();
+            for_each_run(&near[y * width], width, 0, [&](int64_t begin, int64_t finish) {
+                const auto run = static_cast<int32_t>(runs_.size());
+                runs_.push_back({y * width + begin, finish - begin, pieces[y * width + begin]});
+                owner_.push_back(run);
+                const int64_t up = (y - 1) * width;
+                while (other < end && runs_[other].end() <= up + begin) ++other;
+                for (size_t k = other; k < end && runs_[k].pixel < up + finish; ++k)
+                    join(static_cast<int32_t>(k), run);
+            });
+            above = row;
+        }
+    }
+
+    // Writes the number of each piece into the largest of its spots, of equal ones the last.
+    // Tells which pieces have none.
+    Mask write_largest(int32_t n_pieces, int32_t *result) {
+        std::vector<int64_t> size(runs_.size()), most(n_pieces);
+        std::vector<int32_t> largest(n_pieces, -1);
+        for (size_t k = 0; k < runs_.size(); ++k)
+            size[find(static_cast<int32_t>(k))] += runs_[k].length;
+        for (size_t k = 0; k < runs_.size(); ++k) {
+            const int32_t piece = runs_[k].piece;
+            if (!size[k] || size[k] < most[piece]) continue;
+            most[piece] = size[k];
+            largest[piece] = static_cast<int32_t>(k);
+        }
+        for (size_t k = 0; k < runs_.size(); ++k)
+            if (find(static_cast<int32_t>(k)) == largest[runs_[k].piece])
+                std::fill_n(result + runs_[k].pixel, runs_[k].length, runs_[k].piece);
+        Mask hidden(n_pieces);
+        for (int32_t piece = 0; piece < n_pieces; ++piece) hidden[piece] = largest[piece] < 0;
+        return hidden;
+    }
+
+  private:
+    struct Run {
+        int64_t pixel, length;
+        int32_t piece;
+        int64_t end() const { return pixel + length; }
+    };
+
+    int32_t find(int32_t run) {
+        while (owner_[run] != run) run = owner_[run] = owner_[owner_[run]];
+        return run;
+    }
+    void join(int32_t a, int32_t b) {
+        a = find(a), b = find(b);
+        owner_[std::max(a, b)] = std::min(a, b);
+    }
+
+    std::vector<Run> runs_;
+    std::vector<int32_t> owner_;  // the first run of a spot owns itself
+};
+
+// Marks the inside of each connected piece 0, 1, ... by its number and all else by -1. That is
+// one connected spot, from which a flood stays connected: the largest of what lies away from
+// all boundaries, or the whole piece where nothing does.
+inline void mark_insides(const int32_t *pieces, int64_t height, int64_t width, int reach,
+                         int32_t n_pieces, const Bands &bands, int32_t *markers) {
+    const Mask near = near_boundary(pieces, height, width, reach, bands);
+    std::fill_n(markers, height * width, -1);
+    const Mask hidden = Spots(pieces, near, height, width).write_largest(n_pieces, markers);
+    for_each_run(near.data(), height * width, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t pixel = begin; pixel < end; ++pixel)
+            if (hidden[pieces[pixel]]) markers[pixel] = pieces[pixel];
+    });
+}
+
+// The norm of the gradient of an image, summed over its channels.
+template <class T>
+class Gradient {
+  public:
+    // A Gaussian and its derivative, of one odd size.
+    Gradient(const T *image, int64_t height, int64_t width, int64_t channels,
+             std::vector<float> gaussian, std::vector<float> derivative)
+        : image_(image), height_(height), width_(width), channels_(channels),
+          gaussian_(std::move(gaussian)), derivative_(std::move(derivative)),
+          radius_(static_cast<int64_t>(gaussian_.size()) / 2),
+          smooth_((width + 2 * radius_) * channels), slope_(smooth_.size()),
+          right_(smooth_.size()), down_(smooth_.size()) {}
+
+    // Writes row y of it, at the marked places at least.
+    void write_row(int64_t y, const uint8_t *marks, float *result) {
+        int64_t first = 0, last = 0;  // of runs so near each other that they share pixels
+        for_each_run(marks, width_, 1, [&](int64_t begin, int64_t end) {
+            if (begin - last > 2 * radius_) {
+                write_run(y, first, last, result);
+                first = begin;
+            }
+            last = end;
+        });
+        write_run(y, first, last, result);
+    }
+
+  private:
+    // Beyond its borders the image goes on as its mirror image.
+    static int64_t mirrored(int64_t place, int64_t length) {
+        place %= 2 * length;
+        if (place < 0) place += 2 * length;
+        return place < length ? place : 2 * length - 1 - place;
+    }
+
+    void write_run(int64_t y, int64_t begin, int64_t end, float *result) {
+        if (begin == end) return;
+        const int64_t size = (end - begin) * channels_;
+        filter_down(y, begin, end);
+        std::fill_n(right_.begin(), size, 0.0f);
+        std::fill_n(down_.begin(), size, 0.0f);
+        for (int64_t k = 0; k <= 2 * radius_; ++k) {
+            const float along = gaussian_[k], across = derivative_[k];
+            const float *smooth = &smooth_[k * channels_], *slope = &slope_[k * channels_];
+            float *right = right_.data(), *down = down_.data();
+            for (int64_t i = 0; i < size; ++i) {
+                down[i] += along * slope[i];
+                right[i] += across * smooth[i];
+            }
+        }
+        for (int64_t i = 0; i < size; ++i)
+            down_[i] = std::sqrt(down_[i] * down_[i] + right_[i] * right_[i]);
+        for (int64_t x = begin, i = 0; x < end; ++x) {
+            result[x] = 0.0f;
+            for (int64_t c = 0; c < channels_; ++c) result[x] += down_[i++];
+        }
+    }
+
+    // Filters columns begin - radius ... end + radius at row y: the smooth image, and its slope.
+    void filter_down(int64_t y, int64_t begin, int64_t end) {
+        const int64_t first = std::max<int64_t>(begin - radius_, 0);
+        const int64_t last = std::min(end + radius_, width_);
+        const int64_t size = (last - first) * channels_;
+        const int64_t offset = (first - begin + radius_) * channels_;
+        float *smooth = &smooth_[offset], *slope = &slope_[offset];
+        std::fill_n(smooth, size, 0.0f);
+        std::fill_n(slope, size, 0.0f);
+        for (int64_t k = 0; k <= 2 * radius_; ++k) {
+            const T *in = image_ + (mirrored(y + k - radius_, height_) * width_ + first) * channels_;
+            const float along = gaussian_[k], across = derivative_[k];
+            for (int64_t i = 0; i < size; ++i) {
+                const auto value = static_cast<float>(in[i]);
+                smooth[i] += along * value;
+                slope[i] += across * value;
+            }
+        }
+        for (int64_t x = begin - radius_; x < end + radius_; ++x) {
+            if (x >= 0 && x < width_) continue;
+            const int64_t to = (x - begin + radius_) * channels_;
+            const int64_t from = (mirrored(x, width_) - begin + radius_) * channels_;
+            std::copy_n(&smooth_[from], channels_, &smooth_[to]);
+            std::copy_n(&slope_[from], channels_, &slope_[to]);
+        }
+    }
+
+    const T *image_;
+    int64_t height_, width_, channels_;
+    std::vector<float> gaussian_, derivative_;
+    int64_t radius_;
+    std::vector<float> smooth_, slope_, right_, down_;  // of a run
+};
+
+// Gives each pixel marked -1 the marker whose flood comes to it first, as `flood` does: the
+// lowest pixel beside the floods is taken next, of equal ones that which waits longest.
+// `shores` are the open pixels and their neighbours, in their order, as from `at_height`.
+inline void flood_band(std::vector<uint64_t> shores, int64_t height, int64_t width,
+                       int32_t *markers) {
+    if (shores.empty()) return;
+    HeightQueue waiting(std::move(shores));
+    // In place of -1, an open pixel holds its line in the queue, so that all is in one place.
+    waiting.for_each_pixel([&](int64_t pixel, size_t line) {
+        if (markers[pixel] < 0)
+            markers[pixel] = -1 - static_cast<int32_t>(line);
+        else
+            waiting.push(pixel, line);
+    });
+    while (!waiting.empty()) {
+        const int64_t pixel = waiting.pop();
+        const auto x = static_cast<uint32_t>(pixel) % static_cast<uint32_t>(width);
+        const auto spread = [&](int64_t other) {
+            if (markers[other] >= 0) return;
+            const int32_t line = -1 - markers[other];
+            markers[other] = markers[pixel];
+            waiting.push(other, line);
+        };
+        if (pixel >= width) spread(pixel - width);
+        if (x > 0) spread(pixel - 1);
+        if (x + 1 < width) spread(pixel + 1);
+        if (pixel + width < height * width) spread(pixel + width);
+    }
+}
+
+// Marks the pixels of markers -1 and those that share a side with one.
+inline Mask find_shores(const int32_t *markers, int64_t height, int64_t width,
+                        const Bands &bands) {
+    Mask shores(height * width);
+    bands.for_each_row([&](int64_t y) {
+        const int32_t *here = markers + y * width;
+        uint8_t *marks = &shores[y * width];
+        for (int64_t x = 0; x < width; ++x) marks[x] |= here[x] < 0;
+        for (int64_t x = 0; x < width - 1; ++x) marks[x] |= here[x + 1] < 0;
+        for (int64_t x = 1; x < width; ++x) marks[x] |= here[x - 1] < 0;
+        if (y > 0)
+            for (int64_t x = 0; x < width; ++x) marks[x] |= here[x - width] < 0;
+        if (y + 1 < height)
+            for (int64_t x = 0; x < width; ++x) marks[x] |= here[x + width] < 0;
+    });
+    return shores;
+}
+
+// Lists the marked pixels in their order, at the heights of a gradient.
+template <class T>
+std::vector<uint64_t> heights_of(const Mask &marks, int64_t width, const Gradient<T> &gradient,
+                                 const Bands &bands) {
+    std::vector<int64_t> first(bands.count() + 1, 0);
+    for (int band = 0; band < bands.count(); ++band)
+        first[band + 1] = first[band] + std::count(marks.begin() + bands.begin(band) * width,
+                                                   marks.begin() + bands.end(band) * width, 1);
+    std::vector<uint64_t> pixels(first.back());
+    std::vector<Gradient<T>> gradients(bands.count(), gradient);
+    std::vector<std::vector<float>> lines(bands.count(), std::vector<float>(width));
+    bands.run([&](int band) {
+        uint64_t *next = pixels.data() + first[band];
+        float *line = lines[band].data();
+        for (int64_t y = bands.begin(band); y < bands.end(band); ++y) {
+            gradients[band].write_row(y, &marks[y * width], line);
+            for_each_run(&marks[y * width], width, 1, [&](int64_t begin, int64_t end) {
+                for (int64_t x = begin; x < end; ++x) *next++ = at_height(line[x], y * width + x);
+            });
+        }
+    });
+    return pixels;
+}
+
+// Writes connected pieces 0, 1, ..., whose boundaries follow the edges of an image within
+// `reach` steps of where they were.
+template <class T>
+void redraw_boundaries(const int32_t *pieces, int32_t n_pieces, int reach, int64_t height,
+                       int64_t width, const Gradient<T> &gradient, int threads,
+                       int32_t *result) {
+    const Bands bands(height, threads);
+    mark_insides(pieces, height, width, reach, n_pieces, bands, result);
+    const Mask shores = find_shores(result, height, width, bands);
+    flood_band(heights_of(shores, width, gradient, bands), height, width, result);
+}
+
+}  // namespace pfeseg

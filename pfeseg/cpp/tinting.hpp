@@ -1,0 +1,38 @@
+// Regions of an image, each tinted with a colour of its own.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace pfeseg {
+
+// Draws rows of `share` * image + (the tint of the pixel's label), 0 ... 255, as RGB; marked
+// pixels are white. The image has one channel or three; `tints` has three values a label.
+template <class T>
+void draw_tinted(const T *image, int64_t rows, int64_t width, int64_t channels, float share,
+                 const int32_t *labels, const float *tints, const uint8_t *marks,
+                 uint8_t *picture) {
+    std::vector<float> line(3 * width);
+    for (int64_t y = 0; y < rows; ++y) {
+        // The tints first, so that the sums are one loop over the row.
+        for (int64_t x = 0; x < width; ++x)
+            for (int64_t c = 0; c < 3; ++c) line[3 * x + c] = tints[3 * labels[x] + c] + 0.5f;
+        if (channels == 3)
+            for (int64_t i = 0; i < 3 * width; ++i)
+                picture[i] = static_cast<uint8_t>(
+                    static_cast<int32_t>(line[i] + share * static_cast<float>(image[i])));
+        else
+            for (int64_t i = 0; i < 3 * width; ++i)
+                picture[i] = static_cast<uint8_t>(
+                    static_cast<int32_t>(line[i] + share * static_cast<float>(image[i / 3])));
+        for (int64_t x = 0; x < width; ++x)
+            if (marks[x])
+                for (int64_t c = 0; c < 3; ++c) picture[3 * x + c] = 255;
+        image += width * channels;
+        labels += width;
+        marks += width;
+        picture += 3 * width;
+    }
+}
+
+}  // namespace pfeseg
