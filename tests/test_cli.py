@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
 import subprocess
 import sys
+import time
+from contextlib import suppress
 
 import imageio.v3 as iio
 import numpy as np
@@ -11,7 +15,8 @@ import pytest
 from helpers import names, run
 
 import pfeseg
-from pfeseg.cli import COMMANDS
+from pfeseg import Clusters, Settings, segment
+from pfeseg.cli import COMMANDS, progress
 
 
 @pytest.mark.parametrize(
@@ -174,19 +179,76 @@ def test_module_runs_and_interrupt_gives_130(samples, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
-def test_progress_bar_shows_on_a_terminal_only(samples, tmp_path):
+def on_a_terminal(*words: object) -> str:
+    """Run a command with a terminal as its standard error; returns what that shows."""
     import pty
     import termios
 
     master, slave = pty.openpty()
-    termios.tcsetwinsize(slave, (24, 80))
-    command = [sys.executable, "-m", "pfeseg", "segment", str(samples / "scene.png"),
-               "-d", "3", "-o", str(tmp_path)]  # fmt: skip
-    subprocess.run(command, stderr=slave, check=True)
-    shown = os.read(master, 1 << 16)
+    termios.tcsetwinsize(slave, (24, 100))
+    line = [sys.executable, "-m", "pfeseg", *map(str, words)]
+    process = subprocess.Popen(line, stderr=slave)
     os.close(slave)
+    shown = b""
+    with suppress(OSError):  # which is how a terminal ends on Linux
+        while part := os.read(master, 1 << 16):
+            shown += part
     os.close(master)
-    assert b"it/s" in shown
-    quiet = subprocess.run([*command, "--overwrite"], capture_output=True, check=True)
-    assert b"it/s" not in quiet.stderr
+    assert process.wait() == 0
+    return shown.decode()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_stages_of_one_image_show_on_a_terminal_only(samples, tmp_path):
+    command = ("segment", samples / "scene.png", "-d", "3", "-o", tmp_path, "--overwrite")
+    shown = on_a_terminal(*command)
+    stages = ["reading", "graph", "start", "embedding", "hierarchy", "boundaries", "writing"]
+    places = [shown.index(f"scene.png: {stage}") for stage in stages]
+    assert places == sorted(places)
+    assert "00:00" in shown
+    line = [sys.executable, "-m", "pfeseg", *map(str, command)]
+    piped = subprocess.run(line, capture_output=True, text=True, check=True)
+    assert "embedding" not in piped.stderr
+    assert "embedding" not in on_a_terminal(*command, "-q")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_images_of_a_batch_show_with_the_stage_at_hand(samples, tmp_path, monkeypatch):
+    names = [samples / "scene.png", samples / "coffee.jpg"]
+    shown = on_a_terminal("segment", *names, "-o", tmp_path, "--max-size", 240)
+    assert "2/2" in shown
+    assert re.search(r"(scene.png|coffee.jpg): [a-z]+", shown)
+
+
+def test_the_clock_runs_through_a_stage_that_lasts(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(progress, "TICK", 0.01)
+    with progress.stage_bar("photo.jpg") as on_stage:
+        on_stage("embed")
+        before = sys.stderr.getvalue().count("embedding")
+        deadline = time.monotonic() + 10
+        while sys.stderr.getvalue().count("embedding") < before + 3:
+            assert time.monotonic() < deadline, "nothing was drawn meanwhile"
+            time.sleep(0.01)
+
+
+def test_all_stages_have_a_word_for_the_bar(chelsea):
+    seen = ["read", "write"]
+    segment(chelsea, on_stage=seen.append)
+    segment(chelsea, Settings(cut=Clusters("auto")), on_stage=seen.append)
+    assert set(seen) == set(progress.STAGES)
+
+
+def test_the_times_of_all_stages_are_told(samples, tmp_path):
+    result = run("segment", samples / "coffee.jpg", "-o", tmp_path, "-v", "--json")
+    row = json.loads(result.stdout)
+    report = json.loads((tmp_path / "coffee.json").read_text())
+    assert row["timings"] == report["timings"]
+    stages = list(row["timings"])
+    assert (stages[0], stages[-1]) == ("read", "write")
+    assert all(f"{stage} " in result.stderr for stage in stages)
+    assert 0.8 * row["seconds"] < sum(row["timings"].values()) < 1.01 * row["seconds"]

@@ -11,7 +11,8 @@ import pytest
 from helpers import names, run, save_truth
 
 from pfeseg import Clusters, InvalidInputError, Settings, score, segment
-from pfeseg.segmentation import steps
+from pfeseg.run.sweep import sweep_rows, sweep_sheet
+from pfeseg.segmentation import prepared, steps
 from pfeseg.segmentation.sweep import AUTO_CLUSTERS, AUTO_DIMS, auto_pairs, consensus, sweep
 
 SMALL = Settings(downsample=8)
@@ -59,7 +60,7 @@ def test_one_hierarchy_serves_all_k_of_a_dimension(chelsea, monkeypatch):
     result = sweep(chelsea, [(4, 2), (4, 5), (3, 4), (3, 2)], settings=SMALL)
     assert made == {"outline": 1, "merge_regions": 2}
     for trial in result.trials:
-        assert list(trial.timings)[-3:] == ["hierarchy", "cluster", "full_size"]
+        assert list(trial.timings)[-2:] == ["hierarchy", "cluster"]
         assert trial.timings["hierarchy"] > 0
         assert trial.n_regions == trial.n_clusters
     first, second = result.trials[:2]
@@ -224,3 +225,31 @@ def test_command_refuses_what_cannot_work(samples, tmp_path, args, code, message
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_only_the_chosen_one_is_brought_to_full_size(chelsea, monkeypatch):
+    brought = []
+    refine = prepared.to_full_size
+
+    def counted(labels, image, *args):
+        brought.append(labels.shape)
+        return refine(labels, image, *args)
+
+    monkeypatch.setattr(prepared, "to_full_size", counted)
+    result = sweep(chelsea, [(4, 2), (4, 5), (3, 4)], settings=SMALL)
+    rows = sweep_rows(result, [])
+    sweep_sheet(chelsea, result, rows, [0, 1, 2])
+    assert brought == []
+    segment(chelsea, SMALL.changed(n_dims=4, cut=Clusters("auto")))
+    assert len(brought) == 1
+
+
+@pytest.mark.parametrize("cluster", ["regions", "pixels"])
+@pytest.mark.parametrize("min_region", [0.0, 0.05, 2000])
+def test_numbers_of_regions_are_about_those_at_full_size(chelsea, cluster, min_region):
+    settings = SMALL.changed(cluster=cluster, min_region=min_region)
+    result = sweep(chelsea, [(4, 5), (4, 2)], settings=settings)
+    for trial in result.trials:
+        exact = int(result.labels(trial).max()) + 1
+        assert trial.n_regions == exact if not min_region else abs(trial.n_regions - exact) <= 1
+        assert result.shown_labels(trial).shape == trial.small_labels.shape

@@ -31,7 +31,7 @@ def embed(
     check_output(output, overwrite, (".npz",), graph_file, init_file)
     from pfeseg.run.stages import embed_stage
 
-    with iteration_bar(settings, graph_file.name) as bar:
+    with iteration_bar(settings.solver, graph_file.name) as bar:
         result = embed_stage(
             graph_file, init_file, output, settings, lambda _: bar.update(), threads
         )

@@ -22,7 +22,7 @@ from pfeseg.cli.options import (
     reading_options,
     threads_option,
 )
-from pfeseg.cli.progress import count_bar, iteration_bar
+from pfeseg.cli.progress import batch_bar, stage_bar
 from pfeseg.cli.report import Reporter
 from pfeseg.cli.settings import make_settings, settings_options
 from pfeseg.cli.values import words
@@ -248,17 +248,19 @@ def _read_standard_input() -> bytes:
 def _run(
     tasks: Sequence[Task], jobs: int, threads: int | None, quiet: bool
 ) -> Generator[Row, None, None]:
-    """Run the tasks under one progress bar: of iterations for one image, else of images."""
+    """Run the tasks under one progress bar: of stages for one image, else of images."""
     from pfeseg.run.batch import run_batch, run_task
 
     if len(tasks) == 1:
-        with iteration_bar(tasks[0].settings, tasks[0].source.name, quiet) as bar:
-            row = run_task(tasks[0], lambda _: bar.update(), threads)
+        with stage_bar(tasks[0].source.name, quiet) as on_stage:
+            row = run_task(tasks[0], threads, on_stage)
         yield row
         return
     with (
-        count_bar(len(tasks), "image", quiet) as bar,
-        closing(run_batch(tasks, jobs, threads)) as rows,
+        batch_bar(len(tasks), quiet) as (bar, tell),
+        closing(
+            run_batch(tasks, jobs, threads, lambda task, stage: tell(task.source.name, stage))
+        ) as rows,
     ):
         for row in rows:
             bar.update()

@@ -28,6 +28,8 @@ class Segmented:
     image : (H, W) or (H, W, 3) array
         As it was read.
     result : Segmentation
+    timings : dict
+        Seconds by stage, reading and writing included.
     overlay_size : int, optional
         Longer side of the overlay; that of the image unless given.
     threads : int, optional
@@ -39,10 +41,11 @@ class Segmented:
         source: Path,
         image: NDArray[Any],
         result: Segmentation,
+        timings: dict[str, float],
         overlay_size: int | None = None,
         threads: int | None = None,
     ) -> None:
-        self.source, self.image, self.result = source, image, result
+        self.source, self.image, self.result, self.timings = source, image, result, timings
         self.overlay_size, self.threads = overlay_size, threads
 
     @cached_property
@@ -138,7 +141,7 @@ def _report(path: Path, of: Segmented) -> None:
     from pfeseg.files.report import report_text
     from pfeseg.files.writing import write_text
 
-    write_text(path, report_text(of.source, of.result))
+    write_text(path, report_text(of.source, of.result, of.timings))
 
 
 REPORT = "report"

@@ -12,13 +12,14 @@ from pfeseg.kernels import variant
 from pfeseg.segmentation.result import Segmentation
 
 
-def report_text(source: Path, result: Segmentation) -> str:
-    """Return the report of one image as JSON text."""
+def report_text(source: Path, result: Segmentation, timings: dict[str, float]) -> str:
+    """Return the report of one image as JSON text; the timings are of files too."""
     report = {
         "input": str(source),
         "pfeseg_version": __version__,
         "kernels": variant(),
         **result.report(),
+        "timings": timings,
     }
     return json.dumps(report, indent=2) + "\n"
 

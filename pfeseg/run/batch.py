@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 from pfeseg.errors import SolverWarning, failure
-from pfeseg.files.kinds import KINDS, Segmented
+from pfeseg.files.kinds import KINDS, REPORT, Segmented
 from pfeseg.files.reading import read_image
 from pfeseg.parallel import run_unordered
 from pfeseg.run.plan import Task
-from pfeseg.segmentation.result import Segmentation
+from pfeseg.segmentation.clock import Clock, OnStage
 from pfeseg.segmentation.segment import segment
-from pfeseg.solver.embedding import OnIteration
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,8 @@ class Row:
         `pfeseg.errors` says.
     regions : int or None
     results, timings : dict
-        Path of each kind of result that was written, and seconds by stage.
+        Path of each kind of result that was written, and seconds by stage, "read" first and
+        "write" last.
     warnings : tuple of str
     seconds : float
         From start to end, files included.
@@ -52,28 +53,34 @@ class Row:
         return {name: value for name, value in values.items() if value not in (None, {}, ())}
 
 
-def run_task(
-    task: Task, on_iteration: OnIteration | None = None, threads: int | None = None
-) -> Row:
+def run_task(task: Task, threads: int | None = None, on_stage: OnStage | None = None) -> Row:
     """Segment one image and write its results.
 
     Never raises: a failure comes back as a row that says why.
+
+    Parameters
+    ----------
+    task : Task
+    threads : int, optional
+        All processors unless given; never changes the results.
+    on_stage : callable, optional
+        Called with the name of each stage when it begins, "read" and "write" among them.
     """
     started = time.perf_counter()
     name = "standard input" if task.content is not None else str(task.source)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SolverWarning)
         try:
-            result = _segment_and_write(task, name, on_iteration, threads)
+            done = _segment_and_write(task, name, threads, on_stage)
         except Exception as error:
             row = Row(str(task.source), "failed", failure(error, name))
         else:
             row = Row(
                 str(task.source),
                 "done",
-                regions=result.n_regions,
+                regions=done.result.n_regions,
                 results={kind: str(path) for kind, path in task.results.items()},
-                timings=result.report()["timings"],
+                timings=done.timings,
             )
     messages = tuple(
         f"{name}: {warning.message.marked}"
@@ -84,26 +91,40 @@ def run_task(
 
 
 def _segment_and_write(
-    task: Task, name: str, on_iteration: OnIteration | None, threads: int | None
-) -> Segmentation:
+    task: Task, name: str, threads: int | None, on_stage: OnStage | None
+) -> Segmented:
+    clock = Clock(on_stage)
     source = task.source if task.content is None else task.content
-    image = read_image(source, page=task.page, allow_huge=task.allow_huge, name=name)
+    with clock("read"):
+        image = read_image(source, page=task.page, allow_huge=task.allow_huge, name=name)
     wants_tree = any(KINDS[kind].needs_hierarchy for kind in task.results)
-    result = segment(image, task.settings, on_iteration, hierarchy=wants_tree, threads=threads)
-    segmented = Segmented(task.source, image, result, task.overlay_size, threads)
-    for kind, path in task.results.items():
-        KINDS[kind].write(path, segmented)
-    return result
+    result = segment(image, task.settings, hierarchy=wants_tree, threads=threads, on_stage=on_stage)
+    stages = {"read": round(clock.seconds["read"], 4)} | result.report()["timings"]
+    done = Segmented(task.source, image, result, stages, task.overlay_size, threads)
+    with clock("write"):
+        for kind, path in task.results.items():
+            if kind != REPORT:
+                KINDS[kind].write(path, done)
+    done.timings["write"] = round(clock.seconds["write"], 4)
+    if REPORT in task.results:  # the last, as it tells how long all took and that all is done
+        KINDS[REPORT].write(task.results[REPORT], done)
+    return done
 
 
 def run_batch(
-    tasks: Sequence[Task], jobs: int, threads: int | None = None
+    tasks: Sequence[Task],
+    jobs: int,
+    threads: int | None = None,
+    on_stage: Callable[[Task, str], None] | None = None,
 ) -> Generator[Row, None, None]:
     """Run tasks in `jobs` processes and yield their rows as they are done.
 
     Each of several processes computes with one thread unless `threads` says otherwise; the
-    results do not depend on that.
+    results do not depend on that. `on_stage` is told of each task and stage if there is one
+    process only.
     """
     if jobs > 1:
-        threads = threads or 1
-    return run_unordered(run_task, [(task, None, threads) for task in tasks], jobs)
+        calls = [(task, threads or 1) for task in tasks]
+        return run_unordered(run_task, calls, jobs)
+    told = [on_stage and partial(on_stage, task) for task in tasks]
+    return run_unordered(run_task, [(t, threads, f) for t, f in zip(tasks, told, strict=True)], 1)

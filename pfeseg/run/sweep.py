@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pfeseg.image.resize import enlarge_labels
 from pfeseg.labels.metrics import Scores, score
 from pfeseg.pictures.montage import draw_contact_sheet
-from pfeseg.segmentation.sweep import Sweep, Trial
+from pfeseg.segmentation.sweep import Sweep
 
 _FORMATS = {"d": "d", "k": "d", "regions": "d", "orthogonality": ".3g", "seconds": ".2f"}
 
@@ -110,12 +109,8 @@ def sweep_sheet(
         lines += ["recommended"] if index == result.recommended else []
         return "\n".join(lines)
 
-    def tile(trial: Trial) -> NDArray[np.int32]:
-        height, width = trial.small_labels.shape
-        return enlarge_labels(result.labels(trial), (height, width))  # small, as there are many
-
     return draw_contact_sheet(
         image,
-        [(tile(result.trials[index]), caption(index)) for index in shown],
+        [(result.shown_labels(result.trials[index]), caption(index)) for index in shown],
         marked=list(shown).index(result.recommended),
     )

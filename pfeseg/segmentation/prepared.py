@@ -21,7 +21,7 @@ from pfeseg.regions.hierarchy import Hierarchy
 from pfeseg.regions.merging import MergedImage, Outlines
 from pfeseg.regions.refine import to_full_size
 from pfeseg.segmentation import steps
-from pfeseg.segmentation.clock import Clock
+from pfeseg.segmentation.clock import Clock, OnStage
 from pfeseg.segmentation.methods import METHODS, Coordinates, MethodName
 from pfeseg.segmentation.settings import Settings
 from pfeseg.solver.embed import Solver
@@ -53,6 +53,8 @@ class PreparedImage:
         Promises that there will be one segmentation only, which saves memory.
     threads : int, optional
         All processors unless given; never changes a result.
+    on_stage : callable, optional
+        Called with the name of each stage when it begins.
     """
 
     def __init__(
@@ -62,10 +64,12 @@ class PreparedImage:
         *,
         once: bool = False,
         threads: int | None = None,
+        on_stage: OnStage | None = None,
     ) -> None:
         self.settings, self.threads, self._once = settings, threads, once
+        self.on_stage = on_stage
         self.image = as_raster(image)
-        self._clock = Clock()
+        self._clock = Clock(on_stage)
         with self._clock("downsample"):
             small = steps.shrink_image(self.image, settings)
         self.small = SmallImage(small, lambda: steps.weighted_texture(self._contrast, settings))
@@ -175,6 +179,18 @@ class PreparedImage:
         """
         smallest = self.settings.min_region if min_region is None else min_region
         return steps.clean_labels(labels, self._lab, smallest) if smallest else labels
+
+    def clean_small(self, small_labels: Labels) -> Labels:
+        """Clean labels of any size as `clean` would, about: by colours of that size."""
+        share = self.settings.min_region
+        if not share:
+            return small_labels
+        height, width = self.image.shape
+        if share >= 1:
+            share = min(share / (height * width), 1 - 1e-9)
+        known = (self.detail.lab, self.small.lab)
+        lab = next((lab for lab in known if lab.shape[:2] == small_labels.shape), self._lab)
+        return steps.clean_labels(small_labels, lab, share)
 
     @cached_property
     def _lab(self) -> FloatArray:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pfeseg.errors import InvalidInputError, argument
+from pfeseg.segmentation.clock import OnStage
 from pfeseg.segmentation.cuts import Clusters
 from pfeseg.segmentation.methods import METHODS
 from pfeseg.segmentation.prepared import PreparedImage
@@ -26,6 +27,7 @@ def segment(
     *,
     hierarchy: bool = False,
     threads: int | None = None,
+    on_stage: OnStage | None = None,
 ) -> Segmentation:
     """Cut an image into regions.
 
@@ -40,6 +42,8 @@ def segment(
         Return the hierarchy of regions even if the labels are not cut from it.
     threads : int, optional
         All processors unless given; never changes the result.
+    on_stage : callable, optional
+        Called with the name of each stage, as in `Segmentation.timings`, when it begins.
     """
     settings = settings or Settings()
     if hierarchy and not METHODS[settings.method].has_hierarchy:
@@ -50,13 +54,20 @@ def segment(
     if settings.is_open:
         started = time.perf_counter()
         pairs = auto_pairs(settings, np.shape(image))
-        swept = sweep(image, pairs, settings=settings, on_iteration=on_iteration, threads=threads)
+        swept = sweep(
+            image,
+            pairs,
+            settings=settings,
+            on_iteration=on_iteration,
+            threads=threads,
+            on_stage=on_stage,
+        )
         prepared, n_dims = swept.prepared, swept.best.n_dims
         if cut == Clusters("auto"):
             cut = Clusters(swept.best.n_clusters)
         choosing["choose"] = time.perf_counter() - started
     else:
-        prepared = PreparedImage(image, settings, once=True, threads=threads)
+        prepared = PreparedImage(image, settings, once=True, threads=threads, on_stage=on_stage)
     assert n_dims != "auto"
     result = segment_prepared(prepared, n_dims, cut, None, on_iteration, hierarchy=hierarchy)
     return replace(result, settings=settings, timings=choosing | result.timings)

@@ -3,7 +3,8 @@
 All share one graph and one factorisation of the solver's systems, and those of one d share one
 hierarchy of regions. The recommendation is by consensus: of all segmentations, the one that agrees
 most with the others, by the mean of their Rand indices. A cut that depends on the particular d and
-k is found by few of them, one that is in the image by many.
+k is found by few of them, one that is in the image by many. They are compared as they are before
+they are brought to the size of the image, which only the chosen one need be.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from pfeseg.errors import InvalidInputError
 from pfeseg.image.resize import small_size
 from pfeseg.labels.metrics import rand_index
 from pfeseg.parallel import run_unordered
+from pfeseg.segmentation.clock import OnStage
 from pfeseg.segmentation.cuts import Clusters
 from pfeseg.segmentation.methods import METHODS
 from pfeseg.segmentation.prepared import PreparedImage
-from pfeseg.segmentation.result import Segmentation
 from pfeseg.segmentation.settings import Settings
-from pfeseg.segmentation.walk import segment_prepared
+from pfeseg.segmentation.walk import SmallCut, cut_small
 from pfeseg.solver.embedding import OnIteration, channel_energies
 from pfeseg.solver.polar import gram_matrix
 
@@ -48,7 +49,7 @@ class Trial:
     n_dims, n_clusters : int
         d and k.
     n_regions : int
-        Number of regions at full size, after any clean-up.
+        Number of labels; after any clean-up, which is made at the size of `small_labels`.
     small_labels : (h, w) int32 array
         As they were clustered, of one size in a sweep; see `Sweep.labels` for those of full size.
     energy, flatness, orthogonality_error : float or None
@@ -93,6 +94,10 @@ class Sweep:
         """Make the label map of a trial at full size, (H, W): too much to keep of all of them."""
         return self.prepared.full_labels(trial.small_labels)
 
+    def shown_labels(self, trial: Trial) -> NDArray[np.int32]:
+        """Make a label map of a trial to look at: cleaned if the settings say so, but small."""
+        return self.prepared.clean_small(trial.small_labels)
+
 
 def sweep(
     image: ArrayLike,
@@ -104,6 +109,7 @@ def sweep(
     on_dimension: Callable[[int], None] | None = None,
     on_iteration: OnIteration | None = None,
     threads: int | None = None,
+    on_stage: OnStage | None = None,
 ) -> Sweep:
     """Segment an image with several dimensions and numbers of clusters.
 
@@ -124,6 +130,8 @@ def sweep(
     threads : int, optional
         Of each job: all processors unless given, 1 where there are several jobs; never changes
         the result.
+    on_stage : callable, optional
+        Called with the name of each stage when it begins, if there is one job.
 
     Returns
     -------
@@ -136,7 +144,7 @@ def sweep(
     if not among:
         raise InvalidInputError("a sweep needs at least one dimension")
     wanted = list(dict.fromkeys(asked + among))
-    prepared = PreparedImage(image, settings, threads=threads)
+    prepared = PreparedImage(image, settings, threads=threads, on_stage=on_stage)
     found: dict[Pair, Trial] = {}
     for of_one_dimension in _run(prepared, wanted, jobs, on_iteration):
         found |= {(t.n_dims, t.n_clusters): t for t in of_one_dimension}
@@ -266,7 +274,7 @@ def _trials(
     follows_k = METHODS[prepared.settings.method].follows_k
     trials: list[Trial] = []
     for k in clusters:
-        result = segment_prepared(prepared, n_dims, Clusters(k), on_iteration=on_iteration)
+        result = cut_small(prepared, n_dims, Clusters(k), on_iteration=on_iteration)
         if trials and not follows_k:
             first = trials[0]
             measures = first.energy, first.flatness, first.orthogonality_error
@@ -276,8 +284,8 @@ def _trials(
             Trial(
                 n_dims,
                 k,
-                result.n_regions,
-                result.small_labels,
+                int(prepared.clean_small(result.labels).max()) + 1,
+                result.labels,
                 *measures,
                 agreement=np.nan,
                 timings=result.timings,
@@ -286,17 +294,18 @@ def _trials(
     return trials
 
 
-def _measures(result: Segmentation) -> tuple[float | None, float | None, float | None]:
+def _measures(result: SmallCut) -> tuple[float | None, float | None, float | None]:
     """Energy, flatness and orthogonality error of the coordinates."""
     if result.graph is None:
         return None, None, None
-    graph, Y = result.graph, np.asarray(result.coordinates, dtype=np.float64)
+    found = result.coordinates
+    graph, Y = result.graph, np.asarray(found.rows, dtype=np.float64)
     i, j = graph.edges.T
     scale = np.sqrt((Y**2).sum(axis=1).mean())
     steps = np.sqrt(((Y[i] - Y[j]) ** 2).sum(axis=1))
     flat = float((steps < FLAT_STEP * scale).mean()) if len(steps) else 1.0
-    if result.embedding is not None:
-        error = result.embedding.history[-1].orthogonality_error
+    if found.embedding is not None:
+        error = found.embedding.history[-1].orthogonality_error
     else:
         gram = gram_matrix(Y, np.sqrt(graph.degrees)[:, None])
         error = float(((gram - np.eye(Y.shape[1])) ** 2).sum())

@@ -2,14 +2,90 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
 from pfeseg.errors import InvalidInputError, argument
+from pfeseg.regions.merging import MergedImage
 from pfeseg.segmentation.clock import Clock
 from pfeseg.segmentation.cuts import AUTOMATIC, Clusters, Cut
-from pfeseg.segmentation.methods import METHODS, MethodName
+from pfeseg.segmentation.methods import METHODS, Coordinates, MethodName
 from pfeseg.segmentation.prepared import PreparedImage
 from pfeseg.segmentation.result import Segmentation
+from pfeseg.segmentation.settings import Settings
 from pfeseg.segmentation.steps import cut_hierarchy
 from pfeseg.solver.embedding import OnIteration
+from pfeseg.solver.graph import Graph
+
+
+@dataclass(frozen=True, eq=False)
+class SmallCut:
+    """A segmentation before it is brought to the size of the image.
+
+    Attributes
+    ----------
+    labels : (h', w') int32 array
+        Of the size of the small image or of the hierarchy, which is finer.
+    merged : MergedImage or None
+        The regions that were merged, if they were.
+    graph, coordinates, n_clusters, timings, settings
+        As those of a `Segmentation`.
+    """
+
+    labels: NDArray[np.int32]
+    merged: MergedImage | None
+    graph: Graph | None
+    coordinates: Coordinates
+    n_clusters: int | None
+    timings: dict[str, float]
+    settings: Settings
+
+
+def cut_small(
+    prepared: PreparedImage,
+    n_dims: int,
+    cut: Cut = AUTOMATIC,
+    method: MethodName | None = None,
+    on_iteration: OnIteration | None = None,
+    *,
+    hierarchy: bool = False,
+) -> SmallCut:
+    """Do as `segment_prepared`, all but the step to full size."""
+    name = method or prepared.settings.method
+    settings = prepared.settings.changed(method=name, n_dims=n_dims, cut=cut)
+    cut = settings.resolved_cut
+    k = cut.count(n_dims) if isinstance(cut, Clusters) else None
+    placed = prepared.place(name, n_dims, k or n_dims, on_iteration)
+    found, clock = placed.coordinates, Clock(prepared.on_stage)
+
+    merged = None
+    if k is None or hierarchy or settings.clusters_regions:
+        if found.embedding is None:
+            raise InvalidInputError(f"a hierarchy needs {argument('method', 'pfe')}, not {name}")
+        merged, clock.seconds["hierarchy"] = prepared.merge(found.embedding)
+    if isinstance(cut, Clusters):
+        assert k is not None
+        with clock("cluster"):
+            if settings.clusters_regions:
+                assert merged is not None
+                labels = prepared.cluster(merged, k)
+            else:
+                flat = METHODS[name].label(found.rows, k, settings.seed)
+                labels = flat.reshape(prepared.small.shape)
+    else:
+        assert merged is not None
+        labels = cut_hierarchy(merged.hierarchy, cut)
+    return SmallCut(
+        labels,
+        merged,
+        prepared.graph if METHODS[name].has_graph else None,
+        found,
+        k,
+        placed.timings | clock.seconds,
+        settings,
+    )
 
 
 def segment_prepared(
@@ -36,49 +112,28 @@ def segment_prepared(
     hierarchy : bool
         Return the hierarchy of regions even if the labels are not cut from it.
     """
-    name = method or prepared.settings.method
-    settings = prepared.settings.changed(method=name, n_dims=n_dims, cut=cut)
-    cut = settings.resolved_cut
-    k = cut.count(n_dims) if isinstance(cut, Clusters) else None
-    placed = prepared.place(name, n_dims, k or n_dims, on_iteration)
-    found, clock = placed.coordinates, Clock()
-
-    merged = tree = None
-    wants_tree = k is None or hierarchy
-    if wants_tree or settings.clusters_regions:
-        if found.embedding is None:
-            raise InvalidInputError(f"a hierarchy needs {argument('method', 'pfe')}, not {name}")
-        merged, clock.seconds["hierarchy"] = prepared.merge(found.embedding)
-    if k is not None:
-        with clock("cluster"):
-            if settings.clusters_regions:
-                assert merged is not None
-                small_labels = prepared.cluster(merged, k)
-            else:
-                flat = METHODS[name].label(found.rows, k, settings.seed)
-                small_labels = flat.reshape(prepared.small.shape)
+    small = cut_small(prepared, n_dims, cut, method, on_iteration, hierarchy=hierarchy)
+    cut, tree, clock = small.settings.resolved_cut, None, Clock(prepared.on_stage)
     with clock("full_size"):
-        if merged is not None and wants_tree:
-            tree = prepared.full_hierarchy(merged.hierarchy)
+        if small.merged is not None and (hierarchy or not isinstance(cut, Clusters)):
+            tree = prepared.full_hierarchy(small.merged.hierarchy)
         if isinstance(cut, Clusters):
-            labels = prepared.full_labels(small_labels)
+            labels = prepared.full_labels(small.labels)
         else:
-            assert merged is not None
             assert tree is not None
-            small_labels = cut_hierarchy(merged.hierarchy, cut)
             labels = prepared.clean(cut_hierarchy(tree, cut))
 
     return Segmentation(
         labels=labels,
         small_image=prepared.small.rgb,
-        graph=prepared.graph if METHODS[name].has_graph else None,
-        coordinates=found.rows,
-        Y0=found.Y0,
-        embedding=found.embedding,
-        small_labels=small_labels,
+        graph=small.graph,
+        coordinates=small.coordinates.rows,
+        Y0=small.coordinates.Y0,
+        embedding=small.coordinates.embedding,
+        small_labels=small.labels,
         hierarchy=tree,
         n_dims=n_dims,
-        n_clusters=k,
-        timings=placed.timings | clock.seconds,
-        settings=settings,
+        n_clusters=small.n_clusters,
+        timings=small.timings | clock.seconds,
+        settings=small.settings,
     )
