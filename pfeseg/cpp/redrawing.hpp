@@ -60,10 +60,10 @@ inline Mask widened(const Mask &marks, int64_t height, int64_t width, int64_t st
 // Marks the pixels within `reach` steps of another label; steps but one may be diagonal.
 inline Mask near_boundary(const int32_t *labels, int64_t height, int64_t width, int reach,
                           const Bands &bands) {
-    Mask near(height * width);
+    Mask beside(height * width);
     bands.for_each_row([&](int64_t y) {
         const int32_t *here = labels + y * width;
-        uint8_t *marks = &near[y * width];
+        uint8_t *marks = &beside[y * width];
         for (int64_t x = 0; x < width - 1; ++x) marks[x] |= here[x] != here[x + 1];
         for (int64_t x = 1; x < width; ++x) marks[x] |= here[x] != here[x - 1];
         if (y > 0)
@@ -71,24 +71,24 @@ inline Mask near_boundary(const int32_t *labels, int64_t height, int64_t width, 
         if (y + 1 < height)
             for (int64_t x = 0; x < width; ++x) marks[x] |= here[x] != here[x + width];
     });
-    return reach > 1 ? widened(near, height, width, reach - 1, bands) : near;
+    return reach > 1 ? widened(beside, height, width, reach - 1, bands) : beside;
 }
 
 // Connected spots of unmarked pixels, as runs along rows that know those they touch.
 class Spots {
   public:
-    Spots(const int32_t *pieces, const Mask &near, int64_t height, int64_t width) {
-        size_t above = 0, row = 0;  // first runs of the row above and of this one
+    Spots(const int32_t *pieces, const Mask &marks, int64_t height, int64_t width) {
+        size_t above = 0;  // the first run of the row above
         for (int64_t y = 0; y < height; ++y) {
+            const size_t row = runs_.size();
             size_t other = above;
-            const size_t end = row = runs_.size();
-            for_each_run(&near[y * width], width, 0, [&](int64_t begin, int64_t finish) {
+            for_each_run(&marks[y * width], width, 0, [&](int64_t begin, int64_t end) {
                 const auto run = static_cast<int32_t>(runs_.size());
-                runs_.push_back({y * width + begin, finish - begin, pieces[y * width + begin]});
+                runs_.push_back({y * width + begin, end - begin, pieces[y * width + begin]});
                 owner_.push_back(run);
                 const int64_t up = (y - 1) * width;
-                while (other < end && runs_[other].end() <= up + begin) ++other;
-                for (size_t k = other; k < end && runs_[k].pixel < up + finish; ++k)
+                while (other < row && runs_[other].end() <= up + begin) ++other;
+                for (size_t k = other; k < row && runs_[k].pixel < up + end; ++k)
                     join(static_cast<int32_t>(k), run);
             });
             above = row;
@@ -141,10 +141,10 @@ class Spots {
 // all boundaries, or the whole piece where nothing does.
 inline void mark_insides(const int32_t *pieces, int64_t height, int64_t width, int reach,
                          int32_t n_pieces, const Bands &bands, int32_t *markers) {
-    const Mask near = near_boundary(pieces, height, width, reach, bands);
+    const Mask band = near_boundary(pieces, height, width, reach, bands);
     std::fill_n(markers, height * width, -1);
-    const Mask hidden = Spots(pieces, near, height, width).write_largest(n_pieces, markers);
-    for_each_run(near.data(), height * width, 1, [&](int64_t begin, int64_t end) {
+    const Mask hidden = Spots(pieces, band, height, width).write_largest(n_pieces, markers);
+    for_each_run(band.data(), height * width, 1, [&](int64_t begin, int64_t end) {
         for (int64_t pixel = begin; pixel < end; ++pixel)
             if (hidden[pieces[pixel]]) markers[pixel] = pieces[pixel];
     });
