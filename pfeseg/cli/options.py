@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from pfeseg.cli.values import numbers
+from pfeseg.cli.values import memory_size, numbers
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -95,6 +95,26 @@ def threads_option(command: F) -> F:
         help="Threads to compute with; never changes the result."
              "  [default: all, or 1 with --jobs]",
     )(command)  # fmt: skip
+
+
+def memory_option(command: F) -> F:
+    """Add ``--memory-limit``."""
+    return option(
+        "--memory-limit", type=memory_size, metavar="SIZE|none", heading=Heading.RUN,
+        help="Refuse images that would need more memory, such as 4GB."
+             "  [default: what is free, shared among --jobs]",
+    )(command)  # fmt: skip
+
+
+def memory_limit_of(given: float | str | None, jobs: int) -> float | None:
+    """Return the bytes that each of some jobs may take, or None for any."""
+    if given == "none":
+        return None
+    if given is None:
+        from pfeseg.machine import available_memory
+
+        given = available_memory()
+    return None if given is None else float(given) / jobs
 
 
 def overlay_size_option(command: F) -> F:

@@ -14,6 +14,8 @@ from pfeseg.cli.options import (
     Command,
     Heading,
     jobs_option,
+    memory_limit_of,
+    memory_option,
     option,
     output_folder_option,
     overlay_size_option,
@@ -110,6 +112,7 @@ if TYPE_CHECKING:
 @reading_options
 @jobs_option("Images to work on at a time.")
 @threads_option
+@memory_option
 @option(
     "--fail-fast", is_flag=True, heading=Heading.RUN, help="Stop at the first input that fails."
 )
@@ -139,6 +142,7 @@ def segment(
     fail_fast: bool,
     jobs: int,
     threads: int | None,
+    memory_limit: float | str | None,
     shard: str | None,
     as_json: bool,
     quiet: bool,
@@ -206,6 +210,7 @@ def segment(
         page=page,
         allow_huge=allow_huge,
         overlay_size=overlay_size,
+        memory_limit=memory_limit_of(memory_limit, jobs),
     )
     reporter = Reporter(
         len(found), as_json=as_json, quiet=quiet, verbose=verbose, fail_fast=fail_fast

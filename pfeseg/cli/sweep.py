@@ -13,6 +13,8 @@ from pfeseg.cli.options import (
     Heading,
     dims_option,
     jobs_option,
+    memory_limit_of,
+    memory_option,
     option,
     output_folder_option,
     overwrite_option,
@@ -24,6 +26,7 @@ from pfeseg.cli.progress import count_bar
 from pfeseg.cli.settings import CUT_OPTIONS, make_settings, settings_options
 from pfeseg.cli.values import numbers
 from pfeseg.cli.wording import one_line
+from pfeseg.errors import InvalidInputError
 
 
 @click.command(cls=Command)
@@ -49,6 +52,7 @@ from pfeseg.cli.wording import one_line
 @overwrite_option
 @jobs_option("Processes to share the dimensions; never changes the result.")
 @threads_option
+@memory_option
 @option(
     "--json",
     "as_json",
@@ -68,6 +72,7 @@ def sweep(
     overwrite: bool,
     jobs: int,
     threads: int | None,
+    memory_limit: float | str | None,
     as_json: bool,
     quiet: bool,
     page: int,
@@ -112,6 +117,7 @@ def sweep(
         sweep_sheet,
         sweep_table,
     )
+    from pfeseg.segmentation.memory import refuse_too_large
     from pfeseg.segmentation.sweep import sweep as run_sweep
     from pfeseg.segmentation.sweep import sweep_pairs
 
@@ -124,6 +130,11 @@ def sweep(
     picture = read_image(image, page=page, allow_huge=allow_huge)
     if ground_truth:
         check_size(ground_truth, truths, picture.shape)
+    try:
+        largest = settings.changed(n_dims=max(dims))
+        refuse_too_large(picture.shape, largest, memory_limit_of(memory_limit, jobs))
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{image}: {error.marked}") from error
     asked, candidates = sweep_pairs(settings, dims, n_clusters, picture.shape)
     with count_bar(len(set(dims)), "dimension", quiet) as bar:
         result = run_sweep(

@@ -56,6 +56,21 @@ def pixels_or_percent(text: str) -> float:
     )
 
 
+def memory_size(text: str) -> float | str:
+    """Read a size of memory such as 700MB or 4GB in bytes, or the word none."""
+    units = {"KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
+    try:
+        if text == "none":
+            return text
+        unit = text[-2:].upper()
+        size = float(text[:-2]) * units[unit]
+        if 0 < size < math.inf:
+            return size
+    except (ValueError, KeyError):
+        pass
+    raise click.BadParameter(f"{text!r} is neither a size such as 700MB or 4GB nor 'none'")
+
+
 MAX_NUMBER = 10**6
 """Largest dimension."""
 

@@ -15,6 +15,7 @@ from pfeseg.files.reading import read_image
 from pfeseg.parallel import run_unordered
 from pfeseg.run.plan import Task
 from pfeseg.segmentation.clock import Clock, OnStage
+from pfeseg.segmentation.memory import refuse_too_large
 from pfeseg.segmentation.segment import segment
 
 
@@ -98,6 +99,7 @@ def _segment_and_write(
     with clock("read"):
         image = read_image(source, page=task.page, allow_huge=task.allow_huge, name=name)
     wants_tree = any(KINDS[kind].needs_hierarchy for kind in task.results)
+    refuse_too_large(image.shape, task.settings, task.memory_limit, wants_tree)
     result = segment(image, task.settings, hierarchy=wants_tree, threads=threads, on_stage=on_stage)
     stages = {"read": round(clock.seconds["read"], 4)} | result.report()["timings"]
     done = Segmented(task.source, image, result, stages, task.overlay_size, threads)

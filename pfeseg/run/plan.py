@@ -28,6 +28,8 @@ class Task:
     allow_huge : bool
     overlay_size : int or None
         Longer side of the overlay, if not that of the image.
+    memory_limit : float or None
+        Bytes that the segmentation may take.
     """
 
     source: Path
@@ -37,6 +39,7 @@ class Task:
     page: int = 0
     allow_huge: bool = False
     overlay_size: int | None = None
+    memory_limit: float | None = None
 
     def without_existing(self) -> Task:
         """Return the task of the results that are not there: none is ever replaced by it."""
@@ -83,6 +86,7 @@ def make_tasks(
     page: int = 0,
     allow_huge: bool = False,
     overlay_size: int | None = None,
+    memory_limit: float | None = None,
 ) -> list[Task]:
     """Make a task of each input that has no problem; `content` is that of standard input."""
     return [
@@ -94,6 +98,7 @@ def make_tasks(
             page=page,
             allow_huge=allow_huge,
             overlay_size=overlay_size,
+            memory_limit=memory_limit,
         )
         for item in inputs
         if not item.problem

@@ -1,0 +1,86 @@
+"""How much memory a segmentation needs, told beforehand from sizes and settings alone.
+
+It is linear in the pixels of the image, in those of the hierarchy, and in those that are embedded
+times the dimension. The constants were fitted to peaks of whole runs of the command, see
+benchmarks/memory.py, which prints estimates beside them.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pfeseg.errors import InvalidInputError, argument
+from pfeseg.image.detail import DETAIL, working_side
+from pfeseg.image.resize import small_size
+from pfeseg.segmentation.cuts import Clusters
+from pfeseg.segmentation.methods import METHODS
+from pfeseg.segmentation.settings import Settings
+from pfeseg.segmentation.sweep import AUTO_DIMS
+
+PROGRAM = 130e6
+"""Bytes of the program and its libraries."""
+
+PER_IMAGE_PIXEL = 26
+"""Bytes for each pixel of the image: itself, labels, markers and pictures."""
+
+PER_DETAIL_PIXEL = 130
+"""Bytes for each pixel of the hierarchy: colours, contrasts, basins."""
+
+PER_NODE = 330
+"""Bytes for each pixel that is embedded, whatever the dimension: graph, start and factor."""
+
+COPIES = 9
+"""Numbers kept for each pixel that is embedded and each dimension."""
+
+
+def estimate_memory(shape: tuple[int, ...], settings: Settings, hierarchy: bool = False) -> float:
+    """Return about how many bytes the segmentation of an image takes at most.
+
+    Parameters
+    ----------
+    shape : (H, W, ...)
+        Of the image.
+    settings : Settings
+    hierarchy : bool
+        Whether the hierarchy is asked for.
+    """
+    height, width = small_size(shape, settings.shrinking(shape))
+    n_dims = max(AUTO_DIMS) if settings.n_dims == "auto" else settings.n_dims
+    number = 8 if settings.solver.precision == "double" else 4
+    node = PER_NODE * _edges_per_node(settings.neighbours) / 2
+    node += COPIES * number * 8 * math.ceil(n_dims / 8)
+    total = PROGRAM + PER_IMAGE_PIXEL * shape[0] * shape[1]
+    if METHODS[settings.method].has_graph:
+        total += node * height * width
+    clusters_pixels = isinstance(settings.resolved_cut, Clusters) and not settings.clusters_regions
+    if hierarchy or not clusters_pixels or settings.texture:
+        side = working_side(DETAIL, (height, width), shape)
+        total += PER_DETAIL_PIXEL * side * side * min(shape[:2]) / max(shape[:2])
+    return total
+
+
+def refuse_too_large(
+    shape: tuple[int, ...], settings: Settings, limit: float | None, hierarchy: bool = False
+) -> None:
+    """Refuse an image whose segmentation would take more than a limit in bytes."""
+    needed = estimate_memory(shape, settings, hierarchy)
+    if limit is None or needed <= limit:
+        return
+    height, width = small_size(shape, settings.shrinking(shape))
+    at_full_size = PROGRAM + PER_IMAGE_PIXEL * shape[0] * shape[1]
+    remedy = f"raise {argument('memory_limit')}"
+    if at_full_size < limit:
+        name = "max_size" if settings.max_size else "downsample"
+        remedy = f"{'lower' if settings.max_size else 'raise'} {argument(name)} or " + remedy
+    raise InvalidInputError(
+        f"{shape[1]} x {shape[0]} pixels, solved at {width} x {height}, need about "
+        f"{needed / 1e9:.1f} GB of memory, but {limit / 1e9:.1f} GB are allowed; {remedy}"
+    )
+
+
+def _edges_per_node(neighbours: float) -> float:
+    """Return about how many edges of a pixel graph there are for each pixel."""
+    named = {4: 2.0, 8: 4.0}
+    if isinstance(neighbours, int) and neighbours in named:
+        return named[neighbours]
+    return math.pi / 2 * neighbours**2
