@@ -48,7 +48,7 @@ from pfeseg.solver.embedding import (
 )
 from pfeseg.solver.graph import Graph
 from pfeseg.solver.pcg import MAX_PCG_ITERATIONS, PcgLoop
-from pfeseg.solver.polar import gram_matrix, polar
+from pfeseg.solver.polar import gram_matrix, polar, squared_norm
 from pfeseg.solver.settings import SolverSettings
 from pfeseg.solver.split_bregman import DTYPES, DirectLoop, SplitBregmanLoop
 
@@ -255,7 +255,7 @@ class _Run:
             if outer
             else (2, settings.r_relaxed, settings.relaxed_iterations)
         )
-        rule = _StoppingRule(r / 2 * float(np.trace(gram_matrix(self.F))), settings.tol, cap)
+        rule = _StoppingRule(r / 2 * squared_norm(self.F), settings.tol, cap)
         loop.start(self.F)
         del self.Y
         while not rule.ended:

@@ -15,6 +15,12 @@ _RANK_EPS = 16
 """Singular values below this many units of rounding, of the largest, count as zero."""
 
 
+def squared_norm(X: FloatArray) -> float:
+    """||X||_F^2 in double precision."""
+    blocks = (X[begin : begin + _GRAM_ROWS] for begin in range(0, len(X), _GRAM_ROWS))
+    return sum(float(np.vdot(rows, rows)) for rows in (b.astype(np.float64) for b in blocks))
+
+
 def gram_matrix(X: FloatArray, row_scale: FloatArray | None = None) -> NDArray[np.float64]:
     """X^T X, (d, d), in double precision but without a copy of X, whose rows may be scaled."""
     gram = np.zeros((X.shape[1], X.shape[1]))
