@@ -90,3 +90,9 @@ def test_enlarged_labels_undo_downsampling():
     assert (large == np.kron(labels, np.ones((4, 4), int))).all()
     assert set(enlarge_labels(labels, (13, 17)).ravel()) == set(range(12))
     assert enlarge_labels(labels, (3, 4)).tolist() == labels.tolist()
+
+
+def test_images_are_only_ever_shrunk_by_averages():
+    for shape in ((0, 2), (2, 0), (4, 2), (2, 5)):
+        with pytest.raises(ValueError, match="only be shrunk"):
+            kernels.average_areas(np.zeros((3, 4, 3)), *shape, 1)

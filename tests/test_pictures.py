@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pfeseg import InvalidInputError, downsample, draw_overlay, enlarge_labels
+from pfeseg import InvalidInputError, downsample, draw_overlay, enlarge_labels, kernels
 from pfeseg.labels.maps import CORNERS, SIDES, find_boundaries, touching
 from pfeseg.pictures.colours import region_colours
 from pfeseg.pictures.montage import TILE_GAP, draw_contact_sheet, draw_embedding
@@ -81,9 +81,9 @@ def test_names_of_labels_do_not_change_the_regions_that_are_drawn():
     labels = np.random.default_rng(0).integers(0, 4, (8, 9))
     image = np.full(labels.shape, 0.3)
     picture = draw_overlay(image, labels)
-    same = draw_overlay(image, labels * 24 + 24 * 10**9)  # the palette begins anew after 24
     np.testing.assert_array_equal(find_boundaries(labels), (picture == 255).all(axis=2))
-    np.testing.assert_array_equal((same == 255).all(axis=2), (picture == 255).all(axis=2))
+    for period in (24 * 10**9, -24 * 10**3):  # the palette begins anew after 24
+        np.testing.assert_array_equal(draw_overlay(image, labels + period), picture)
 
 
 def test_a_smaller_overlay_is_that_of_the_smaller_image():
@@ -182,3 +182,17 @@ def test_strong_contours_are_black_and_weak_ones_all_but_white():
     assert row[4] == 0
     assert 0 < row[2] < row[0] < 255
     assert (draw_contour_map(np.zeros((7, 13))) == 255).all()
+
+
+def test_what_cannot_be_tinted_is_refused():
+    image, labels = np.zeros((2, 3, 3)), np.zeros((2, 3), np.int32)
+    tints, marks = np.zeros((1, 3), np.float32), np.zeros((2, 3), np.uint8)
+    for wrong, message in (
+        ((image, 0.5, labels[:1], tints, marks), "one shape"),
+        ((image, 0.5, labels, tints, marks[:1]), "one shape"),
+        ((image[..., :2].copy(), 0.5, labels, tints, marks), "one channel or three"),
+        ((image, 0.5, labels + 1, tints, marks), "needs a tint"),
+        ((image, 0.5, labels - 1, tints, marks), "needs a tint"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            kernels.tint_regions(*wrong)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import redrawn
 
-from pfeseg import enlarge_labels
+from pfeseg import enlarge_labels, kernels
 from pfeseg.labels.maps import split_regions
 from pfeseg.regions.refine import redraw_boundaries, refine_labels
 
@@ -100,3 +100,17 @@ def test_grey_images_are_refined_as_grey_colours_are():
     small = rng.integers(0, 3, (20, 25)).astype(np.int32)
     colours = np.repeat(grey[..., None], 3, axis=2)
     np.testing.assert_array_equal(refine_labels(small, grey), refine_labels(small, colours))
+
+
+def test_what_does_not_fit_together_is_refused():
+    pieces, image, weights = np.zeros((3, 4), np.int32), np.zeros((3, 4, 3)), np.ones(3, np.float32)
+    for wrong, message in (
+        ((pieces[:2], image, 2, weights, weights, 1), "one shape"),
+        ((pieces - 1, image, 2, weights, weights, 1), "numbered"),
+        ((pieces + 12, image, 2, weights, weights, 1), "numbered"),
+        ((pieces, image, 0, weights, weights, 1), "reach"),
+        ((pieces, image, 2, weights[:2], weights[:2], 1), "odd"),
+        ((pieces, image, 2, weights, weights[:1], 1), "one size"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            kernels.redraw_boundaries(*wrong)

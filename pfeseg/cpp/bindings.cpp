@@ -374,8 +374,8 @@ Result<int32_t, 2> redraw(Matrix<int32_t> pieces, Image<T> image, int reach,
     if (reach < 1 || gaussian.size() % 2 == 0 || gaussian.size() != derivative.size())
         throw std::invalid_argument("a reach and two odd filters of one size are needed");
     const auto [least, most] = std::minmax_element(pieces.data(), pieces.data() + size);
-    if (*least < 0 || static_cast<size_t>(*most) >= size || size >> 32)
-        throw std::invalid_argument("pieces must be numbered 0, 1, ..., below 2^32 pixels");
+    if (*least < 0 || static_cast<size_t>(*most) >= size || size >> 31)
+        throw std::invalid_argument("pieces must be numbered 0, 1, ..., below 2^31 pixels");
     auto result = unwritten<int32_t, 2>({height, width});
     int32_t *labels = result.data();
     {

@@ -24,6 +24,10 @@ So they are seen where a large picture is shown at the size of a screen.
 """
 
 
+MANY_LABELS = 65536
+"""Labels from this one on are numbered anew before they are drawn, as a few may be far apart."""
+
+
 def draw_overlay(
     image: ArrayLike, labels: ArrayLike, overlay_size: int | None = None
 ) -> NDArray[np.uint8]:
@@ -58,7 +62,7 @@ def draw_overlay(
             f"{argument('overlay_size')} must be at least 1, got {overlay_size}"
         )
     names = None
-    if regions.min() < 0 or regions.max() >= regions.size:
+    if regions.min() < 0 or regions.max() >= min(regions.size, MANY_LABELS):
         names, numbers = np.unique(regions, return_inverse=True)
         regions = numbers.reshape(raster.shape)
     if overlay_size is not None and overlay_size < max(raster.shape):
