@@ -1,12 +1,10 @@
 // Python door of the compiled kernels: checks shapes, calls and wraps the results.
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -15,36 +13,14 @@
 
 #include "boundary_matching.hpp"
 #include "column_blocks.hpp"
-#include "contrast.hpp"
 #include "incomplete_cholesky.hpp"
-#include "region_merging.hpp"
-#include "smoothing.hpp"
+#include "numpy_arrays.hpp"
 #include "system_matrix.hpp"
 #include "variants.hpp"
-#include "watershed.hpp"
 
-namespace nb = nanobind;
 using namespace pfeseg;
 
 namespace {
-
-template <class T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Image = nb::ndarray<const T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-template <class T, int Dims>
-using Result = nb::ndarray<nb::numpy, T, nb::ndim<Dims>>;
-
-template <class T, int Dims>
-Result<T, Dims> to_numpy(std::vector<T> values, std::initializer_list<size_t> shape) {
-    auto *owned = new std::vector<T>(std::move(values));
-    nb::capsule owner(owned, [](void *p) noexcept {
-        delete static_cast<std::vector<T> *>(p);
-    });
-    return Result<T, Dims>(owned->data(), shape, owner);
-}
 
 // Whether a signal such as Ctrl-C has come; the Python exception is set then.
 bool interrupted_by_signal() {
@@ -135,138 +111,6 @@ incomplete_cholesky(Vector<int32_t> indptr, Vector<int32_t> indices, Vector<doub
             to_numpy<double, 1>(std::move(u.diagonal), {size})};
 }
 
-// An image filtered along its columns and then along its rows.
-template <class T>
-Result<T, 3> correlate(Image<T> image, Vector<double> down, Vector<double> right) {
-    const size_t height = image.shape(0), width = image.shape(1), channels = image.shape(2);
-    if (!image.size() || down.size() % 2 == 0 || right.size() % 2 == 0)
-        throw std::invalid_argument("an image that is not empty and odd filters are needed");
-    const std::vector<T> along_y(down.data(), down.data() + down.size());
-    const std::vector<T> along_x(right.data(), right.data() + right.size());
-    std::vector<T> half(image.size()), result(image.size());
-    {
-        nb::gil_scoped_release release;
-        correlate_axis(image.data(), 1, height, width * channels, along_y, half.data());
-        correlate_axis(half.data(), height, width, channels, along_x, result.data());
-    }
-    return to_numpy<T, 3>(std::move(result), {height, width, channels});
-}
-
-// The basins of all minima of a relief, 1, 2, ...
-Result<int32_t, 2> basins(Matrix<float> relief) {
-    const size_t height = relief.shape(0), width = relief.shape(1);
-    std::vector<int32_t> markers(height * width);
-    {
-        nb::gil_scoped_release release;
-        mark_minima(relief.data(), height, width, markers.data());
-        flood(relief.data(), height, width, markers.data());
-    }
-    return to_numpy<int32_t, 2>(std::move(markers), {height, width});
-}
-
-// Markers spread over the pixels marked 0.
-Result<int32_t, 2> watershed(Matrix<float> relief, Matrix<int32_t> markers) {
-    const size_t height = relief.shape(0), width = relief.shape(1);
-    if (markers.shape(0) != height || markers.shape(1) != width)
-        throw std::invalid_argument("relief and markers must have one shape");
-    std::vector<int32_t> result(markers.data(), markers.data() + markers.size());
-    {
-        nb::gil_scoped_release release;
-        flood(relief.data(), height, width, result.data());
-    }
-    return to_numpy<int32_t, 2>(std::move(result), {height, width});
-}
-
-// Contrast across the edges of each pixel with its right and with its lower neighbour.
-std::tuple<Result<float, 2>, Result<float, 2>> oriented_contrast(
-    Image<float> image, int reach, bool chi_square) {
-    const size_t height = image.shape(0), width = image.shape(1);
-    if (!height || !width || reach < 1 || reach % 2 == 0)
-        throw std::invalid_argument("an image that is not empty and an odd reach are needed");
-    std::vector<float> right(height * (width - 1)), down((height - 1) * width);
-    const Distance kind = chi_square ? Distance::chi_square : Distance::euclidean;
-    const auto channels = static_cast<int>(image.shape(2));
-    {
-        nb::gil_scoped_release release;
-        edge_contrast(image.data(), height, width, channels, reach, kind, true, right.data());
-        edge_contrast(image.data(), height, width, channels, reach, kind, false, down.data());
-    }
-    return {to_numpy<float, 2>(std::move(right), {height, width - 1}),
-            to_numpy<float, 2>(std::move(down), {height - 1, width})};
-}
-
-template <class T>
-std::vector<T> copied(const T *values, size_t size) {
-    return std::vector<T>(values, values + size);
-}
-
-void check_pairs(const Matrix<int32_t> &pairs, size_t regions) {
-    for (size_t k = 0; k < pairs.size(); ++k)
-        if (pairs.data()[k] < 0 || static_cast<size_t>(pairs.data()[k]) >= regions)
-            throw std::invalid_argument("an edge names a region that does not exist");
-}
-
-// Groups of adjacent columns, each from where the one before it ends.
-std::vector<Group> column_groups(const Vector<int32_t> &ends,
-                                 const Vector<int32_t> &comparisons, size_t columns) {
-    std::vector<Group> groups;
-    int32_t first = 0;
-    for (size_t k = 0; k < ends.size(); ++k) {
-        const int32_t last = ends.data()[k];
-        if (last < first || static_cast<size_t>(last) > columns)
-            throw std::invalid_argument("a group of columns does not exist");
-        if (comparisons.data()[k] < 0 || comparisons.data()[k] > 2)
-            throw std::invalid_argument("there is no such comparison of regions");
-        groups.push_back({first, last, static_cast<Comparison>(comparisons.data()[k])});
-        first = last;
-    }
-    return groups;
-}
-
-// Each merge as (kept, absorbed), and its height.
-std::tuple<Result<int32_t, 2>, Result<double, 1>> merges_to_numpy(
-    const std::vector<Merge> &merges) {
-    std::vector<int32_t> regions;
-    std::vector<double> heights;
-    for (const Merge &merge : merges) {
-        regions.insert(regions.end(), {merge.kept, merge.absorbed});
-        heights.push_back(merge.height);
-    }
-    const size_t count = heights.size();
-    return {to_numpy<int32_t, 2>(std::move(regions), {count, 2}),
-            to_numpy<double, 1>(std::move(heights), {count})};
-}
-
-std::tuple<Result<int32_t, 2>, Result<double, 1>> merge_regions(
-    Vector<double> areas, Matrix<double> sums, Vector<int32_t> group_ends,
-    Vector<int32_t> comparisons, Matrix<int32_t> pairs, Vector<double> lengths,
-    Matrix<double> contrasts, Vector<double> plain, Vector<double> root, Vector<double> cap,
-    double smaller, double larger, double bias, double speck, double coarse,
-    double typical) {
-    const size_t n = areas.size(), m = lengths.size();
-    if (sums.shape(0) != n || pairs.shape(0) != m || pairs.shape(1) != 2 ||
-        contrasts.shape(0) != m || comparisons.size() != group_ends.size())
-        throw std::invalid_argument("the arrays of regions and edges do not fit together");
-    const size_t features = contrasts.shape(1) + group_ends.size() + 2;
-    if (plain.size() != features || root.size() != features || cap.size() != features)
-        throw std::invalid_argument("each feature of a pair needs two weights and a cap");
-    check_pairs(pairs, n);
-    std::vector<Group> groups = column_groups(group_ends, comparisons, sums.shape(1));
-    Chance chance{copied(plain.data(), features), copied(root.data(), features),
-                  copied(cap.data(), features), smaller, larger, bias, speck,
-                  coarse, typical};
-    std::vector<Merge> merges;
-    {
-        nb::gil_scoped_release release;
-        RegionMerging merging(copied(areas.data(), n), copied(sums.data(), sums.size()),
-                              std::move(groups), copied(pairs.data(), 2 * m),
-                              copied(lengths.data(), m),
-                              copied(contrasts.data(), contrasts.size()), std::move(chance));
-        merges = merging.run();
-    }
-    return merges_to_numpy(merges);
-}
-
 // The marks that are matched with a pixel of the truth, by offsets (dy, dx), nearest first.
 Result<uint8_t, 2> match_boundaries(Matrix<uint8_t> marks, Matrix<uint8_t> truth,
                                     Matrix<int32_t> offsets) {
@@ -301,13 +145,8 @@ void bind_loop(nb::module_ &m, const char *name) {
 NB_MODULE(_kernels, m) {
     m.def("incomplete_cholesky", &incomplete_cholesky);
     m.def("best_variant", &best_variant);
-    m.def("correlate", &correlate<float>);
-    m.def("correlate", &correlate<double>);
-    m.def("basins", &basins);
-    m.def("watershed", &watershed);
-    m.def("oriented_contrast", &oriented_contrast);
-    m.def("merge_regions", &merge_regions);
     m.def("match_boundaries", &match_boundaries);
     bind_loop<float>(m, "SplitBregmanSingle");
     bind_loop<double>(m, "SplitBregmanDouble");
+    door::bind_pixels(m);
 }

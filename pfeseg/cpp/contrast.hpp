@@ -4,63 +4,106 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <vector>
+
+#include "dense_loops.hpp"
 
 namespace pfeseg {
 
 enum class Distance { euclidean, chi_square };
-
-// Eight sums side by side, which the compiler can keep in vectors.
-template <class Term>
-float sum_of(int channels, Term term) {
-    float partial[8] = {};
-    int k = 0;
-    for (; k + 8 <= channels; k += 8)
-        for (int lane = 0; lane < 8; ++lane) partial[lane] += term(k + lane);
-    for (; k < channels; ++k) partial[0] += term(k);
-    return ((partial[0] + partial[1]) + (partial[2] + partial[3])) +
-           ((partial[4] + partial[5]) + (partial[6] + partial[7]));
-}
-
-inline float distance_of(const float *p, const float *q, int channels, Distance kind) {
-    if (kind == Distance::euclidean)
-        return std::sqrt(
-            sum_of(channels, [&](int k) { return (p[k] - q[k]) * (p[k] - q[k]); }));
-    return 0.5f * sum_of(channels, [&](int k) {
-        return (p[k] - q[k]) * (p[k] - q[k]) / (p[k] + q[k] + 1e-6f);
-    });
-}
 
 // For the edge of each pixel with its right (or lower) neighbour: the greatest
 // distance between the channels at two points that lie opposite each other
 // across the middle of the edge, `reach` / 2 pixels away from it, along the
 // edge's normal and 45 degrees to either side of it. `reach` is odd, so that
 // the points of the normal are pixels; those of the diagonals are rounded.
-inline void edge_contrast(const float *image, int64_t height, int64_t width, int channels,
-                          int reach, Distance kind, bool to_the_right, float *result) {
-    const double diagonal = reach / 2.0 / std::sqrt(2.0);
-    const int64_t steps[3][2] = {  // along the normal, across it
-        {(reach + 1) / 2, 0},
-        {static_cast<int64_t>(std::ceil(diagonal)), std::llround(diagonal)},
-        {static_cast<int64_t>(std::ceil(diagonal)), -std::llround(diagonal)}};
-    const auto pixel = [&](int64_t y, int64_t x) {
-        y = std::clamp<int64_t>(y, 0, height - 1);
-        x = std::clamp<int64_t>(x, 0, width - 1);
-        return image + (y * width + x) * channels;
+class EdgeContrast {
+  public:
+    // image: (height, width, channels).
+    EdgeContrast(const float *image, int64_t height, int64_t width, int64_t channels, int reach,
+                 Distance kind, const DenseLoops &loops)
+        : height_(height),
+          width_(width),
+          channels_(channels),
+          margin_((reach + 1) / 2),
+          kind_(kind),
+          loops_(loops) {
+        const double diagonal = reach / 2.0 / std::sqrt(2.0);
+        const auto along = static_cast<int64_t>(std::ceil(diagonal));
+        const int64_t across = std::llround(diagonal);
+        steps_ = {{margin_, 0}, {along, across}, {along, -across}};
+        split_into_planes(image);
+    }
+
+    void to_the_right(float *result) const {
+        for (int64_t y = 0; y < height_; ++y)
+            compare(width_ - 1, result + y * (width_ - 1), [&](const Step &step) {
+                return Offsets{place(y - step.across, 1 - step.along),
+                               place(y + step.across, step.along)};
+            });
+    }
+
+    void downwards(float *result) const {
+        for (int64_t y = 0; y + 1 < height_; ++y)
+            compare(width_, result + y * width_, [&](const Step &step) {
+                return Offsets{place(y - step.along + 1, -step.across),
+                               place(y + step.along, step.across)};
+            });
+    }
+
+  private:
+    struct Step {
+        int64_t along, across;  // of the edge's normal
     };
-    const int64_t rows = to_the_right ? height : height - 1;
-    const int64_t columns = to_the_right ? width - 1 : width;
-    for (int64_t y = 0; y < rows; ++y)
-        for (int64_t x = 0; x < columns; ++x) {
-            float best = 0.0f;
-            for (const auto &[along, across] : steps) {
-                const float *before = to_the_right ? pixel(y - across, x - along + 1)
-                                                   : pixel(y - along + 1, x - across);
-                const float *behind = to_the_right ? pixel(y + across, x + along)
-                                                   : pixel(y + along, x + across);
-                best = std::max(best, distance_of(before, behind, channels, kind));
+    struct Offsets {
+        int64_t before, behind;
+    };
+
+    // Channel by channel, with a margin that repeats the outermost pixels.
+    void split_into_planes(const float *image) {
+        const int64_t rows = height_ + 2 * margin_, columns = width_ + 2 * margin_;
+        planes_.resize(channels_ * rows * columns);
+        for (int64_t y = 0; y < rows; ++y) {
+            const int64_t inside = std::clamp<int64_t>(y - margin_, 0, height_ - 1);
+            const float *row = image + inside * width_ * channels_;
+            for (int64_t c = 0; c < channels_; ++c) {
+                float *line = &planes_[(c * rows + y) * columns];
+                std::fill_n(line, margin_, row[c]);
+                for (int64_t x = 0; x < width_; ++x) line[margin_ + x] = row[x * channels_ + c];
+                std::fill_n(line + margin_ + width_, margin_, row[(width_ - 1) * channels_ + c]);
             }
-            result[y * columns + x] = best;
         }
-}
+    }
+
+    int64_t place(int64_t y, int64_t x) const {
+        return (y + margin_) * (width_ + 2 * margin_) + x + margin_;
+    }
+
+    // Compares along a row of edges; `sides` tells where the two sides of the first one lie.
+    template <class Sides>
+    void compare(int64_t size, float *best, Sides sides) const {
+        const int64_t plane = (height_ + 2 * margin_) * (width_ + 2 * margin_);
+        std::fill_n(best, size, 0.0f);
+        std::vector<float> sum(size);
+        const auto add = kind_ == Distance::euclidean ? loops_.add_squares : loops_.add_chi_squares;
+        for (const Step &step : steps_) {
+            const auto [before, behind] = sides(step);
+            std::fill(sum.begin(), sum.end(), 0.0f);
+            for (int64_t c = 0; c < channels_; ++c)
+                add(&planes_[c * plane + before], &planes_[c * plane + behind], size, sum.data());
+            loops_.single.raise(sum.data(), size, best);
+        }
+        if (kind_ == Distance::euclidean)
+            loops_.roots(size, best);
+        else
+            for (int64_t x = 0; x < size; ++x) best[x] *= 0.5f;
+    }
+
+    int64_t height_, width_, channels_, margin_;
+    Distance kind_;
+    DenseLoops loops_;
+    std::vector<Step> steps_;
+    std::vector<float> planes_;
+};
 
 }  // namespace pfeseg

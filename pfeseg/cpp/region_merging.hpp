@@ -5,9 +5,12 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <queue>
 #include <tuple>
 #include <vector>
+
+#include "dense_loops.hpp"
 
 namespace pfeseg {
 
@@ -45,7 +48,7 @@ class RegionMerging {
     // and the sums of its contrasts along that length, (edges, contrasts).
     RegionMerging(std::vector<double> areas, std::vector<double> sums, std::vector<Group> groups,
                   const std::vector<int32_t> &pairs, std::vector<double> lengths,
-                  std::vector<double> contrasts, Chance chance)
+                  std::vector<double> contrasts, Chance chance, const DenseLoops &loops)
         : n_(static_cast<int32_t>(areas.size())),
           columns_(n_ ? sums.size() / areas.size() : 0),
           n_contrasts_(chance.plain.size() - groups.size() - 2),
@@ -56,10 +59,14 @@ class RegionMerging {
           contrasts_(std::move(contrasts)),
           perimeters_(n_, 0.0),
           chance_(std::move(chance)),
+          loops_(loops),
+          means_(sums_.size()),
+          log_shares_(n_),
           edges_of_(n_),
           edge_to_(n_, -1),
           stamp_(lengths_.size(), 0) {
         for (const double area : areas_) total_ += area;
+        for (int32_t region = 0; region < n_; ++region) average(region);
         ends_.resize(lengths_.size());
         for (size_t e = 0; e < ends_.size(); ++e) {
             ends_[e] = {pairs[2 * e], pairs[2 * e + 1]};
@@ -99,7 +106,14 @@ class RegionMerging {
     static constexpr double beyond_even = 1e-5;
 
   private:
-    using Waiting = std::tuple<double, int32_t, int64_t>;  // log-odds, edge, stamp
+    using Waiting = std::tuple<double, int32_t, int32_t>;  // log-odds, edge, stamp
+
+    // What the odds of a region need to know, after its sums have changed.
+    void average(int32_t region) {
+        const size_t begin = region * columns_;
+        for (size_t k = begin; k < begin + columns_; ++k) means_[k] = sums_[k] / areas_[region];
+        log_shares_[region] = std::log(areas_[region] / total_);
+    }
 
     // All regions that are left are as likely as not to be apart. Which of them to do without
     // is told by their area more than before.
@@ -114,6 +128,7 @@ class RegionMerging {
         areas_[kept] += areas_[absorbed];
         for (size_t k = 0; k < columns_; ++k)
             sums_[kept * columns_ + k] += sums_[absorbed * columns_ + k];
+        average(kept);
         std::vector<int32_t> &edges = edges_of_[kept];
         edges.erase(std::remove_if(edges.begin(), edges.end(),
                                    [&](int32_t e) { return stamp_[e] < 0; }),
@@ -149,9 +164,8 @@ class RegionMerging {
 
     double log_odds(int32_t edge) const {
         const auto [a, b] = ends_[edge];
-        const auto [smaller, larger] = std::minmax(areas_[a], areas_[b]);
-        double sum = chance_.bias + chance_.smaller * std::log(smaller / total_) +
-                     chance_.larger * std::log(larger / total_);
+        const auto [smaller, larger] = std::minmax(log_shares_[a], log_shares_[b]);
+        double sum = chance_.bias + chance_.smaller * smaller + chance_.larger * larger;
         size_t feature = 0;
         const auto add = [&](double value) {
             value = std::min(value, chance_.cap[feature]);
@@ -165,26 +179,20 @@ class RegionMerging {
         add(std::min(areas_[a] / perimeters_[a], areas_[b] / perimeters_[b]) / std::sqrt(total_));
         // The odds of a speck are never better than even, and the worse the smaller it is: its
         // chance to be apart, times its share of what is no speck.
-        const double share = smaller / total_;
-        if (is_coarse_) return sum + chance_.coarse * std::log(share / chance_.typical);
-        if (share >= chance_.speck) return sum;
-        return std::log(share / chance_.speck) - std::log1p(std::exp(-sum));
+        if (is_coarse_) return sum + chance_.coarse * (smaller - log_typical_);
+        if (smaller >= log_speck_) return sum;
+        return smaller - log_speck_ - std::log1p(std::exp(-sum));
     }
 
     double difference(int32_t a, int32_t b, const Group &group) const {
-        const double *p = &sums_[a * columns_], *q = &sums_[b * columns_];
-        double sum = 0.0, of_a = 0.0, of_b = 0.0;
-        for (int32_t k = group.first; k < group.last; ++k) {
-            const double x = p[k] / areas_[a], y = q[k] / areas_[b];
-            of_a += x;
-            of_b += y;
-            if (group.comparison == Comparison::euclidean)
-                sum += (x - y) * (x - y);
-            else if (x + y > 0.0)
-                sum += (x - y) * (x - y) / (x + y);
-        }
-        if (group.comparison == Comparison::smaller) return std::min(of_a, of_b);
-        return group.comparison == Comparison::chi_square ? 0.5 * sum : std::sqrt(sum);
+        const double *p = &means_[a * columns_ + group.first];
+        const double *q = &means_[b * columns_ + group.first];
+        const int64_t size = group.last - group.first;
+        if (group.comparison == Comparison::smaller)
+            return std::min(std::accumulate(p, p + size, 0.0), std::accumulate(q, q + size, 0.0));
+        return group.comparison == Comparison::chi_square
+                   ? 0.5 * loops_.chi_square(p, q, size)
+                   : std::sqrt(loops_.squared_distance(p, q, size));
     }
 
     int32_t n_;
@@ -193,12 +201,15 @@ class RegionMerging {
     std::vector<Group> groups_;
     std::vector<double> lengths_, contrasts_, perimeters_;
     Chance chance_;
+    DenseLoops loops_;
+    std::vector<double> means_, log_shares_;
     double total_ = 0.0;
+    const double log_speck_ = std::log(chance_.speck), log_typical_ = std::log(chance_.typical);
     bool is_coarse_ = false;
     std::vector<std::vector<int32_t>> edges_of_;
     std::vector<int32_t> edge_to_;  // of the region being joined: its edge to each other region
     std::vector<std::pair<int32_t, int32_t>> ends_;
-    std::vector<int64_t> stamp_;  // -1 once an edge is gone
+    std::vector<int32_t> stamp_;  // -1 once an edge is gone
     std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;
 };
 

@@ -1,9 +1,11 @@
 // Which compiled variant of the kernels runs on this machine.
 #pragma once
 
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 
+#include "dense_loops.hpp"
 #include "split_bregman.hpp"
 
 namespace pfeseg {
@@ -25,6 +27,26 @@ Kernel<T> choose_kernel(const std::string &variant, int width, int links) {
     if (variant == "avx2" && cpu_has_avx2()) return avx2_kernel<T>(width, links);
 #endif
     throw std::invalid_argument("this machine has no kernel variant '" + variant + "'");
+}
+
+// All variants of these give the same bytes, so that callers need not say which they want.
+inline DenseLoops dense_loops() {
+#ifdef PFESEG_HAS_AVX2
+    const char *chosen = std::getenv("PFESEG_KERNELS");
+    if (cpu_has_avx2() && !(chosen && std::string(chosen) == "baseline")) return avx2_loops();
+#endif
+    return baseline_loops();
+}
+
+template <class T>
+const LineLoops<T> &lines_of(const DenseLoops &loops);
+template <>
+inline const LineLoops<float> &lines_of<float>(const DenseLoops &loops) {
+    return loops.single;
+}
+template <>
+inline const LineLoops<double> &lines_of<double>(const DenseLoops &loops) {
+    return loops.exact;
 }
 
 }  // namespace pfeseg

@@ -35,19 +35,18 @@ def smooth(
     """
     if width == 0:
         return image
-    down, right = (_gaussian(width, order, truncate) for order in derivatives)
+    down, right = (gaussian(width, order, truncate) for order in derivatives)
     channels = np.ascontiguousarray(image.reshape(*image.shape[:2], -1))
     return kernels.correlate(channels, down, right).reshape(image.shape)
 
 
 def gradient_norm(image: NDArray[np.floating[Any]], width: float) -> NDArray[np.float32]:
     """Return the norm of the gradient at scale `width`, (h, w), summed over the channels."""
-    values = image.astype(np.float32)
-    down, right = smooth(values, width, (1, 0)), smooth(values, width, (0, 1))
-    return np.asarray(np.hypot(down, right).sum(axis=2))
+    values = np.ascontiguousarray(image, dtype=np.float32)
+    return kernels.gradient_norm(values, gaussian(width, 0), gaussian(width, 1))
 
 
-def _gaussian(width: float, order: int, truncate: float) -> NDArray[np.float64]:
+def gaussian(width: float, order: int, truncate: float = 4.0) -> NDArray[np.float64]:
     """Return the weights of a filter by which an image is correlated."""
     radius = int(truncate * width + 0.5)
     x = np.arange(-radius, radius + 1)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.image.smoothing import smooth
+from pfeseg import kernels
+from pfeseg.image.smoothing import gaussian, smooth
 
-FloatArray = NDArray[np.float64]
+FloatArray = NDArray[Any]
 
 CONTRAST_BANDS = ((0.0, 1.0, 2.0), (1.0, 2.5, 4.0))
 """Of each channel of `local_contrast`: the two blurs between which detail is taken, and the
@@ -24,8 +28,9 @@ COMPRESSION = 5.0
 
 def local_contrast(lightness: FloatArray) -> FloatArray:
     """Root mean square of the detail about each pixel at two scales, (h, w, 2), in units of L."""
+    blurs = {width: smooth(lightness, width) for band in CONTRAST_BANDS for width in band[:2]}
     energies = [
-        smooth((smooth(lightness, fine) - smooth(lightness, coarse)) ** 2, window)
+        smooth((blurs[fine] - blurs[coarse]) ** 2, window)
         for fine, coarse, window in CONTRAST_BANDS
     ]
     return np.asarray(np.sqrt(np.stack(energies, axis=-1)))
@@ -43,16 +48,13 @@ def filter_responses(lightness: FloatArray, shape: tuple[int, int]) -> FloatArra
         Of the given shape (h, w).
     """
     rows, columns = (
-        ((np.arange(small) + 0.5) * large / small).astype(np.intp)
+        ((np.arange(small) + 0.5) * large / small).astype(np.int32)
         for small, large in zip(shape, lightness.shape, strict=True)
     )
-    responses = np.stack(
-        [
-            smooth(lightness, scale, order)[np.ix_(rows, columns)] * scale ** sum(order)
-            for scale in FILTER_SCALES
-            for order in DERIVATIVES
-        ],
-        axis=-1,
-    )
+    image = np.ascontiguousarray(lightness[..., None])
+    responses = np.empty((*shape, len(FILTER_SCALES) * len(DERIVATIVES)), dtype=np.float32)
+    for k, (scale, order) in enumerate(product(FILTER_SCALES, DERIVATIVES)):
+        down, right = (gaussian(scale, along) * scale**along for along in order)
+        responses[..., k] = kernels.correlate_rows(image, down, right, rows)[:, columns, 0]
     norm = np.sqrt((responses**2).sum(axis=-1, keepdims=True))
-    return np.asarray(responses * np.log1p(norm / COMPRESSION) / (norm + 1e-6))
+    return np.asarray(responses * (np.log1p(norm / COMPRESSION) / (norm + 1e-6)))

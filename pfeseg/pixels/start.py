@@ -88,7 +88,7 @@ def _features(image: SmallImage) -> FloatArray:
     if image.texture is None:
         return image.rgb.reshape(-1, 3)
     features = image.lab_and_texture / 100
-    return np.ascontiguousarray(features.reshape(-1, features.shape[2]))
+    return np.ascontiguousarray(features.reshape(-1, features.shape[2]), dtype=np.float64)
 
 
 def _fit(colours: FloatArray, n_components: int, seed: int, most: int) -> Mixture:

@@ -91,12 +91,12 @@ def enlarge_edges(maps: EdgeMaps, shape: tuple[int, int]) -> EdgeMaps:
     right, down = maps
     if (len(right), down.shape[1]) == shape:
         return maps
-    along_y, across_y = _centres(len(right), height), _sides(len(right), height)
-    along_x, across_x = _centres(down.shape[1], width), _sides(down.shape[1], width)
+    along_y, across_y = pixel_centres(len(right), height), _sides(len(right), height)
+    along_x, across_x = pixel_centres(down.shape[1], width), _sides(down.shape[1], width)
     return _interpolate(right, along_y, across_x), _interpolate(down, across_y, along_x)
 
 
-def _centres(small: int, large: int) -> FloatArray:
+def pixel_centres(small: int, large: int) -> FloatArray:
     """Places of the centres of `large` pixels in units of `small` ones, from the first's centre."""
     return (np.arange(large) + 0.5) * small / large - 0.5
 
@@ -108,17 +108,9 @@ def _sides(small: int, large: int) -> FloatArray:
 
 def _interpolate(values: NDArray[np.float32], y: FloatArray, x: FloatArray) -> NDArray[np.float32]:
     """Take the values at places of a grid; beyond its ends those of the ends."""
-    for axis, places in enumerate((y, x)):
-        last = values.shape[axis] - 1
-        if last < 0:  # an image one pixel wide has no edges to the right
-            return np.zeros((len(y), len(x)), dtype=np.float32)
-        inside = np.clip(places, 0, last)
-        before = np.minimum(inside.astype(np.intp), max(last - 1, 0))
-        share = (inside - before).astype(np.float32)
-        share = share[:, None] if axis == 0 else share
-        after = np.minimum(before + 1, last)
-        values = values.take(before, axis) * (1 - share) + values.take(after, axis) * share
-    return values
+    if not values.size:  # an image one pixel wide has no edges to the right
+        return np.zeros((len(y), len(x)), dtype=np.float32)
+    return kernels.interpolate(values[..., None], y, x)[..., 0]
 
 
 def _sum(terms: list[tuple[float, EdgeMaps]]) -> EdgeMaps:
