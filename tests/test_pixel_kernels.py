@@ -159,16 +159,16 @@ def test_meetings_are_all_there_are(labels):
     for steps in (SIDES, SIDES + CORNERS):
         expected = set().union(*(pairs_along(*step) for step in steps))
         assert [tuple(pair) for pair in touching(labels, steps).tolist()] == sorted(expected)
-    pairs, edge, lengths = boundary_edges(labels)
+    pairs, edges, lengths = boundary_edges(labels)
     ends = [
         np.stack([labels[:, :-1], labels[:, 1:]], axis=-1).reshape(-1, 2),
         np.stack([labels[:-1], labels[1:]], axis=-1).reshape(-1, 2),
     ]
     sorted_ends = np.sort(np.concatenate(ends), axis=1)
     differ = sorted_ends[:, 0] != sorted_ends[:, 1]
-    np.testing.assert_array_equal(edge >= 0, differ)
-    np.testing.assert_array_equal(pairs[edge[differ]], sorted_ends[differ])
-    np.testing.assert_array_equal(lengths, np.bincount(edge[differ], minlength=len(pairs)))
+    np.testing.assert_array_equal(edges[:, 0], np.flatnonzero(differ))
+    np.testing.assert_array_equal(pairs[edges[:, 1]], sorted_ends[differ])
+    np.testing.assert_array_equal(lengths, np.bincount(edges[:, 1], minlength=len(pairs)))
 
 
 @pytest.mark.parametrize("small", [(7, 9), (30, 41), (1, 1), (1, 5)])
@@ -188,12 +188,12 @@ def test_sums_over_regions_equal_those_of_numpy(shape, small, rng):
     np.testing.assert_array_equal(kernels.class_counts(regions, 6, classes, 4), counts)
 
 
-def test_sums_along_edges_leave_out_what_has_no_index(rng):
+def test_sums_along_edges_are_those_of_the_edges_named(rng):
     right, down = (rng.random(shape, dtype=np.float32) for shape in ((5, 3), (4, 4)))
-    index = rng.integers(-1, 6, 31).astype(np.int32)
+    edges = np.stack([rng.permutation(31)[:20], rng.integers(0, 6, 20)], axis=1).astype(np.int32)
     values = np.concatenate([right.ravel(), down.ravel()]).astype(float)
-    expected = np.bincount(index[index >= 0], values[index >= 0], 6)
-    np.testing.assert_allclose(kernels.edge_sums(index, 6, right, down), expected, rtol=1e-12)
+    expected = np.bincount(edges[:, 1], values[edges[:, 0]], 6)
+    np.testing.assert_allclose(kernels.edge_sums(edges, 6, right, down), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -233,8 +233,11 @@ def test_kernels_refuse_what_does_not_exist():
         kernels.class_counts(regions, 2, np.zeros((1, 2), np.int32), 1)
     with pytest.raises(ValueError, match="no such class"):
         kernels.class_counts(regions, 3, regions, 2)
+    one, none = np.zeros((1, 1), np.float32), np.zeros((0, 2), np.float32)
+    with pytest.raises(ValueError, match="no such edge"):
+        kernels.edge_sums(np.array([[1, 0]], np.int32), 1, one, none)
     with pytest.raises(ValueError, match="out of range"):
-        kernels.edge_sums(np.array([1], np.int32), 1, np.zeros((1, 1), np.float32), _no_edges())
+        kernels.edge_sums(np.array([[0, 1]], np.int32), 1, one, none)
     with pytest.raises(ValueError, match="does not exist"):
         kernels.join_pairs(regions, 2)
     with pytest.raises(ValueError, match="no such row"):
@@ -242,10 +245,6 @@ def test_kernels_refuse_what_does_not_exist():
     merges, first, second = (np.array(part, np.int32) for part in ([[0, 1], [1, 2]], [0], [2]))
     with pytest.raises(ValueError, match="after it was absorbed"):
         kernels.joining_merges(merges, first, second)
-
-
-def _no_edges() -> np.ndarray:
-    return np.zeros((0, 2), np.float32)
 
 
 def test_all_variants_give_the_same_bytes(chelsea, rng, monkeypatch):

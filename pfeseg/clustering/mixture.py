@@ -67,7 +67,7 @@ class Mixture:
 
 
 def fit_mixture(x: FloatArray, n_components: int, rng: np.random.Generator) -> Mixture:
-    """Fit a mixture to the rows of x, (n, c); n_components is at most their distinct number."""
+    """Fit a mixture to the rows of x, (n, c), of fewer components where fewer rows are distinct."""
     labels, _ = kmeans(x, n_components, rng, N_STARTS)
     centre = x.mean(axis=0)  # about it, the polynomials lose least to cancellation
     monomials = _monomials(x - centre)

@@ -39,25 +39,20 @@ void add_lines(const T *const *lines, const T *weights, int64_t size, T *__restr
 template <class T>
 void weighted_sum(const T *const *lines, const T *weights, int64_t count, T start, int64_t size,
                   T *out) {
-    constexpr int64_t chunk = 1024;  // of sums that stay in the nearest cache
-    const T *shifted[8];
+    using AddLines = void (*)(const T *const *, const T *, int64_t, T *);
+    constexpr AddLines add_some[] = {add_lines<T, 1>, add_lines<T, 2>, add_lines<T, 3>,
+                                     add_lines<T, 4>, add_lines<T, 5>, add_lines<T, 6>,
+                                     add_lines<T, 7>, add_lines<T, 8>};
+    constexpr int64_t most = 8, chunk = 1024;  // of sums that stay in the nearest cache
+    const T *shifted[most];
     for (int64_t begin = 0; begin < size; begin += chunk) {
         const int64_t length = size - begin < chunk ? size - begin : chunk;
         T *sums = out + begin;
         for (int64_t i = 0; i < length; ++i) sums[i] = start;
-        for (int64_t k = 0; k < count;) {
-            const int64_t left = count - k;
-            const int64_t taken = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+        for (int64_t k = 0; k < count; k += most) {
+            const int64_t taken = count - k < most ? count - k : most;
             for (int64_t j = 0; j < taken; ++j) shifted[j] = lines[k + j] + begin;
-            if (taken == 8)
-                add_lines<T, 8>(shifted, weights + k, length, sums);
-            else if (taken == 4)
-                add_lines<T, 4>(shifted, weights + k, length, sums);
-            else if (taken == 2)
-                add_lines<T, 2>(shifted, weights + k, length, sums);
-            else
-                add_lines<T, 1>(shifted, weights + k, length, sums);
-            k += taken;
+            add_some[taken - 1](shifted, weights + k, length, sums);
         }
     }
 }

@@ -30,30 +30,26 @@ class PointCloud {
     int64_t size() const { return n_; }
     T at(int64_t row, int64_t dimension) const { return values_[dimension * n_ + row]; }
 
-    // The squared distance of `size` rows, from `begin` on, to a centre, short of their own norm.
-    void partial_distances(const T *centre, int64_t begin, int64_t size, T *result) const {
-        std::vector<const T *> lines(d_);
-        std::vector<T> weights(d_);
-        T norm = 0;
-        for (int64_t k = 0; k < d_; ++k) {
-            lines[k] = lines_[k] + begin;
-            weights[k] = -2 * centre[k];
-            norm += centre[k] * centre[k];
-        }
-        loops_.weighted_sum(lines.data(), weights.data(), d_, norm, size, result);
-    }
-
     // The nearest of k centres, (k, d), and the squared distance to it.
     void assign(const T *centres, int64_t k, int32_t *labels, T *distances) const {
         constexpr int64_t block = 1024;
-        std::vector<T> value(block), index(block);
+        std::vector<T> value(block), index(block), weights(k * d_), norms(k, T(0));
+        for (int64_t c = 0; c < k; ++c)
+            for (int64_t j = 0; j < d_; ++j) {
+                const T place = centres[c * d_ + j];
+                weights[c * d_ + j] = -2 * place;
+                norms[c] += place * place;
+            }
+        std::vector<const T *> lines(d_);
         for (int64_t begin = 0; begin < n_; begin += block) {
             const int64_t size = std::min(block, n_ - begin);
-            T *least = distances + begin;
+            for (int64_t j = 0; j < d_; ++j) lines[j] = lines_[j] + begin;
+            T *least = distances + begin;  // short of the row's own norm
             std::fill_n(least, size, std::numeric_limits<T>::infinity());
             std::fill_n(index.begin(), size, T(0));
             for (int64_t c = 0; c < k; ++c) {
-                partial_distances(centres + c * d_, begin, size, value.data());
+                loops_.weighted_sum(lines.data(), &weights[c * d_], d_, norms[c], size,
+                                    value.data());
                 loops_.keep_least(value.data(), static_cast<T>(c), size, least, index.data());
             }
             for (int64_t i = 0; i < size; ++i) {

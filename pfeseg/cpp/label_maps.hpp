@@ -108,34 +108,28 @@ void split_regions(const T *labels, int64_t height, int64_t width, int32_t *regi
 
 struct Meetings {
     std::vector<int32_t> pairs;   // (pairs, 2), the smaller first, in order
-    std::vector<int32_t> edges;   // index of the pair of each pixel edge, or -1
+    std::vector<int32_t> edges;   // (edges, 2): where two labels meet, and the index of their pair
     std::vector<double> lengths;  // number of edges of each pair
 };
 
 // Lists the pairs of labels, none of them negative, that meet along steps (dy, dx) with dy >= 0.
-// There is an edge for each pixel from which a step stays inside the image: step by step, and
-// row by row.
+// Edges are numbered from 0, one for each pixel from which a step stays inside the image: step
+// by step, and row by row.
 inline Meetings find_meetings(const int32_t *labels, int64_t height, int64_t width,
                               const int32_t *steps, int64_t n_steps) {
     Meetings found;
     Numbering numbers;
+    int32_t edge = 0;
     for (int64_t k = 0; k < n_steps; ++k) {
         const int64_t dy = steps[2 * k], dx = steps[2 * k + 1];
         const int64_t begin = std::max<int64_t>(-dx, 0), end = width - std::max<int64_t>(dx, 0);
         for (int64_t y = 0; y + dy < height; ++y) {
-            uint64_t last_key = 0;  // of no two labels
-            int32_t last_number = -1;
-            for (int64_t x = begin; x < end; ++x) {
-                const int32_t a = labels[y * width + x], b = labels[(y + dy) * width + x + dx];
-                int32_t number = -1;
-                if (a != b) {
-                    const auto [low, high] = std::minmax(a, b);
-                    const auto key = static_cast<uint64_t>(low) << 32 | static_cast<uint32_t>(high);
-                    number = key == last_key ? last_number : numbers.of(key);
-                    last_key = key;
-                    last_number = number;
-                }
-                found.edges.push_back(number);
+            const int32_t *here = labels + y * width, *there = labels + (y + dy) * width + dx;
+            for (int64_t x = begin; x < end; ++x, ++edge) {
+                if (here[x] == there[x]) continue;
+                const auto [low, high] = std::minmax(here[x], there[x]);
+                const auto key = static_cast<uint64_t>(low) << 32 | static_cast<uint32_t>(high);
+                found.edges.insert(found.edges.end(), {edge, numbers.of(key)});
             }
         }
     }
@@ -150,8 +144,10 @@ inline Meetings find_meetings(const int32_t *labels, int64_t height, int64_t wid
                            {static_cast<int32_t>(key >> 32), static_cast<int32_t>(key)});
     }
     found.lengths.assign(keys.size(), 0.0);
-    for (int32_t &edge : found.edges)
-        if (edge >= 0) found.lengths[edge = place[edge]] += 1.0;
+    for (size_t k = 1; k < found.edges.size(); k += 2) {
+        found.edges[k] = place[found.edges[k]];
+        found.lengths[found.edges[k]] += 1.0;
+    }
     return found;
 }
 

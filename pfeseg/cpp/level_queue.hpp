@@ -27,18 +27,18 @@ inline int lowest_bit(uint64_t word) {
 // bits tell which levels have any, bits of bits in which words these are, and so on.
 class LevelQueue {
   public:
-    // Pixels number 0 ... pixels - 1, of which those with a height may be queued.
+    // Pixels number 0 ... pixels - 1, of which those that are `ranked`, by the key of their
+    // height, may be queued.
     LevelQueue(int64_t pixels, std::vector<std::pair<uint32_t, int32_t>> ranked)
-        : level_of_(pixels), next_(pixels, -1) {
+        : pixels_(pixels) {
         sort_by_height(ranked);
         int32_t level = -1;
         for (size_t k = 0; k < ranked.size(); ++k) {
             if (k == 0 || ranked[k].first != ranked[k - 1].first) ++level;
-            level_of_[ranked[k].second] = level;
+            pixels_[ranked[k].second] = {level, -1};
         }
-        first_.assign(level + 1, -1);
-        last_.assign(level + 1, -1);
-        size_t size = first_.size();
+        levels_.assign(level + 1, {-1, -1});
+        size_t size = levels_.size();
         do {
             size = (size + 63) / 64;
             words_.emplace_back(size, 0);
@@ -54,12 +54,13 @@ class LevelQueue {
     }
 
     void push(int32_t pixel) {
-        const int32_t level = level_of_[pixel];
-        if (first_[level] >= 0) {
-            next_[last_[level]] = pixel;
+        const int32_t number = pixels_[pixel].level;
+        Level &level = levels_[number];
+        if (level.first >= 0) {
+            pixels_[level.last].next = pixel;
         } else {
-            first_[level] = pixel;
-            size_t place = static_cast<size_t>(level);
+            level.first = pixel;
+            size_t place = static_cast<size_t>(number);
             for (auto &words : words_) {
                 uint64_t &word = words[place / 64];
                 const bool was_empty = word == 0;
@@ -68,19 +69,20 @@ class LevelQueue {
                 place /= 64;
             }
         }
-        last_[level] = pixel;
+        level.last = pixel;
     }
 
     bool empty() const { return words_.back().empty() || words_.back()[0] == 0; }
 
     int32_t pop() {
-        size_t level = 0;
+        size_t lowest = 0;
         for (size_t k = words_.size(); k-- > 0;)
-            level = level * 64 + static_cast<size_t>(lowest_bit(words_[k][level]));
-        const int32_t pixel = first_[level];
-        first_[level] = next_[pixel];
-        if (first_[level] < 0) {
-            size_t place = level;
+            lowest = lowest * 64 + static_cast<size_t>(lowest_bit(words_[k][lowest]));
+        Level &level = levels_[lowest];
+        const int32_t pixel = level.first;
+        level.first = pixels_[pixel].next;
+        if (level.first < 0) {
+            size_t place = lowest;
             for (auto &words : words_) {
                 words[place / 64] &= ~(uint64_t{1} << place % 64);
                 if (words[place / 64]) break;
@@ -103,8 +105,15 @@ class LevelQueue {
         }
     }
 
-    std::vector<int32_t> level_of_, next_;  // of each pixel
-    std::vector<int32_t> first_, last_;     // pixel of each level, or -1
+    struct Pixel {
+        int32_t level;
+        int32_t next;  // of the same level, or -1
+    };
+    struct Level {
+        int32_t first, last;  // pixels that wait; first is -1 if there are none
+    };
+    std::vector<Pixel> pixels_;
+    std::vector<Level> levels_;
     std::vector<std::vector<uint64_t>> words_;
 };
 

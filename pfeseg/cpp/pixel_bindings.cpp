@@ -243,8 +243,9 @@ Result<int32_t, 2> split_regions(Matrix<T> labels) {
     return to_numpy<int32_t, 2>(std::move(regions), {height, width});
 }
 
-// Pairs of labels that meet, the index of the pair of each edge or -1, and the number of edges.
-std::tuple<Result<int32_t, 2>, Result<int32_t, 1>, Result<double, 1>> meetings(
+// Pairs of labels that meet, each edge where they do with the index of its pair, and the number
+// of edges of each pair.
+std::tuple<Result<int32_t, 2>, Result<int32_t, 2>, Result<double, 1>> meetings(
     Matrix<int32_t> labels, Matrix<int32_t> steps) {
     if (steps.shape(1) != 2) throw std::invalid_argument("steps must have two columns");
     for (size_t k = 0; k < steps.shape(0); ++k)
@@ -255,9 +256,9 @@ std::tuple<Result<int32_t, 2>, Result<int32_t, 1>, Result<double, 1>> meetings(
         found = find_meetings(labels.data(), labels.shape(0), labels.shape(1), steps.data(),
                               steps.shape(0));
     }
-    const size_t count = found.lengths.size(), edges = found.edges.size();
+    const size_t count = found.lengths.size(), edges = found.edges.size() / 2;
     return {to_numpy<int32_t, 2>(std::move(found.pairs), {count, 2}),
-            to_numpy<int32_t, 1>(std::move(found.edges), {edges}),
+            to_numpy<int32_t, 2>(std::move(found.edges), {edges, 2}),
             to_numpy<double, 1>(std::move(found.lengths), {count})};
 }
 
@@ -292,20 +293,22 @@ Result<double, 2> class_counts(Matrix<int32_t> regions, int n, Matrix<int32_t> c
     return to_numpy<double, 2>(std::move(counts), {rows, columns});
 }
 
-// Values of edges to the right and downwards, by the index of each edge, if that is not negative.
-Result<double, 1> edge_sums(Vector<int32_t> index, int n, Matrix<float> right,
+// Values of edges to the right and downwards, at places, by the index of each.
+Result<double, 1> edge_sums(Matrix<int32_t> edges, int n, Matrix<float> right,
                             Matrix<float> down) {
-    if (index.size() != right.size() + down.size())
-        throw std::invalid_argument("each edge needs an index");
-    for (size_t k = 0; k < index.size(); ++k)
-        if (index.data()[k] >= n) throw std::invalid_argument("an index is out of range");
-    std::vector<double> sums(static_cast<size_t>(n), 0.0);
+    const size_t count = edges.shape(0), size = static_cast<size_t>(n);
+    if (edges.shape(1) != 2) throw std::invalid_argument("edges must have two columns");
+    for (size_t k = 0; k < count; ++k) {
+        check_numbers(&edges.data()[2 * k], 1, right.size() + down.size(), "there is no such edge");
+        check_numbers(&edges.data()[2 * k + 1], 1, size, "an index is out of range");
+    }
+    std::vector<double> sums(size, 0.0);
     {
         nb::gil_scoped_release release;
-        sum_over_edges(index.data(), right.data(), right.size(), sums.data());
-        sum_over_edges(index.data() + right.size(), down.data(), down.size(), sums.data());
+        sum_over_edges(edges.data(), static_cast<int64_t>(count), right.data(),
+                       static_cast<int32_t>(right.size()), down.data(), sums.data());
     }
-    return to_numpy<double, 1>(std::move(sums), {static_cast<size_t>(n)});
+    return to_numpy<double, 1>(std::move(sums), {size});
 }
 
 // Groups of adjacent columns, each from where the one before it ends.

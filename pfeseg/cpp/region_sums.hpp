@@ -46,10 +46,14 @@ inline void count_classes(const int32_t *regions, int64_t height, int64_t width,
     }
 }
 
-// Adds up the values of edges by the index of each, if that is not negative.
-inline void sum_over_edges(const int32_t *index, const float *values, int64_t size, double *sums) {
-    for (int64_t i = 0; i < size; ++i)
-        if (index[i] >= 0) sums[index[i]] += values[i];
+// Adds up the values of edges, (count, 2) of place and index, by their index. Places in `right`,
+// of so many values, come first.
+inline void sum_over_edges(const int32_t *edges, int64_t count, const float *right,
+                           int32_t n_right, const float *down, double *sums) {
+    for (int64_t k = 0; k < count; ++k) {
+        const int32_t place = edges[2 * k];
+        sums[edges[2 * k + 1]] += place < n_right ? right[place] : down[place - n_right];
+    }
 }
 
 }  // namespace pfeseg

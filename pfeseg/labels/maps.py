@@ -56,14 +56,14 @@ def boundary_edges(labels: Labels) -> tuple[NDArray[np.int32], NDArray[np.int32]
     -------
     (pairs, 2) int32 array
         The smaller label first, in order.
-    (edges,) int32 array
-        Index of the pair of each pixel edge, -1 where the labels are equal.
+    (edges, 2) int32 array
+        Number of each pixel edge where labels differ, and the index of its pair.
     (pairs,) array
         Number of edges of each pair.
 
     Notes
     -----
-    Edges to the right come first, then those downwards, row by row.
+    All pixel edges are numbered from 0: those to the right come first, then those downwards, row by row.
     """
     return _meetings(labels, SIDES)
 

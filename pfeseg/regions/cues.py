@@ -81,6 +81,8 @@ def contrasts(appearance: Appearance, threads: int = 1) -> Contrasts:
         maps = kernels.oriented_contrast(sides, cue.reach, cue.what in HISTOGRAMS)
         return enlarge_edges(maps, appearance.shape)
 
+    if threads == 1:
+        return [(cue, compare_sides(cue)) for cue in CUES]
     with ThreadPoolExecutor(threads) as pool:  # both steps run without the interpreter's lock
         return list(zip(CUES, pool.map(compare_sides, CUES), strict=True))
 

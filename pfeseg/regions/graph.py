@@ -83,11 +83,11 @@ def region_graph(
     """
     n = int(base.max()) + 1
     embedding = np.asarray(Y, dtype=np.float32)
-    pairs, edge, lengths = boundary_edges(base)
+    pairs, edges, lengths = boundary_edges(base)
     colours = kernels.region_sums(base, n, appearance.lab)
 
     def along(maps: EdgeMaps) -> FloatArray:
-        return kernels.edge_sums(edge, len(pairs), *maps)
+        return kernels.edge_sums(edges, len(pairs), *maps)
 
     return RegionGraph(
         areas=np.bincount(base.ravel()).astype(np.float64),
