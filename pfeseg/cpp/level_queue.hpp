@@ -23,28 +23,11 @@ inline int lowest_bit(uint64_t word) {
 #endif
 }
 
-// Heights are known beforehand: each distinct one becomes a level with a line of pixels, and
-// bits tell which levels have any, bits of bits in which words these are, and so on.
+// All pixels that may come are known beforehand, and sorted: each has a slot. Bits tell which
+// slots are taken, bits of bits in which words these are, and so on. That is far less memory
+// than the pixels themselves, which lie in no order.
 class LevelQueue {
   public:
-    // Pixels number 0 ... pixels - 1, of which those that are `ranked`, by the key of their
-    // height, may be queued.
-    LevelQueue(int64_t pixels, std::vector<std::pair<uint32_t, int32_t>> ranked)
-        : pixels_(pixels) {
-        sort_by_height(ranked);
-        int32_t level = -1;
-        for (size_t k = 0; k < ranked.size(); ++k) {
-            if (k == 0 || ranked[k].first != ranked[k - 1].first) ++level;
-            pixels_[ranked[k].second] = {level, -1};
-        }
-        levels_.assign(level + 1, {-1, -1});
-        size_t size = levels_.size();
-        do {
-            size = (size + 63) / 64;
-            words_.emplace_back(size, 0);
-        } while (size > 1);
-    }
-
     // An integer that is ordered as the height is.
     static uint32_t key_of(float height) {
         height += 0.0f;  // of the two zeros there is one
@@ -53,23 +36,46 @@ class LevelQueue {
         return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
     }
 
-    void push(int32_t pixel) {
-        const int32_t number = pixels_[pixel].level;
-        Level &level = levels_[number];
-        if (level.first >= 0) {
-            pixels_[level.last].next = pixel;
-        } else {
-            level.first = pixel;
-            size_t place = static_cast<size_t>(number);
-            for (auto &words : words_) {
-                uint64_t &word = words[place / 64];
-                const bool was_empty = word == 0;
-                word |= uint64_t{1} << place % 64;
-                if (!was_empty) break;
-                place /= 64;
+    // Fewer than 2^30 pixels by the keys of their heights; calls give(pixel, ticket) for each.
+    // Tickets are not negative.
+    template <class Give>
+    LevelQueue(std::vector<std::pair<uint32_t, int32_t>> pixels, Give give)
+        : order_(pixels.size()) {
+        sort_by_key(pixels);
+        for (size_t begin = 0, end; begin < pixels.size(); begin = end) {
+            end = begin + 1;
+            while (end < pixels.size() && pixels[end].first == pixels[begin].first) ++end;
+            auto ticket = static_cast<int32_t>(begin);
+            if (end > begin + 1) {
+                ticket = shared | static_cast<int32_t>(next_slot_.size());
+                next_slot_.push_back(begin);
+            }
+            for (size_t k = begin; k < end; ++k) {
+                order_[k] = pixels[k].second;
+                give(pixels[k].second, ticket);
             }
         }
-        level.last = pixel;
+        size_t size = pixels.size();
+        do {
+            size = (size + 63) / 64;
+            words_.emplace_back(size, 0);
+        } while (size > 1);
+    }
+
+    // A pixel comes once.
+    void push(int32_t pixel, int32_t ticket) {
+        auto slot = static_cast<size_t>(ticket);
+        if (ticket & shared) {  // the next slot of its height
+            slot = next_slot_[ticket & ~shared]++;
+            order_[slot] = pixel;
+        }
+        for (auto &words : words_) {
+            uint64_t &word = words[slot / 64];
+            const bool was_empty = word == 0;
+            word |= uint64_t{1} << slot % 64;
+            if (!was_empty) break;
+            slot /= 64;
+        }
     }
 
     bool empty() const { return words_.back().empty() || words_.back()[0] == 0; }
@@ -78,42 +84,32 @@ class LevelQueue {
         size_t lowest = 0;
         for (size_t k = words_.size(); k-- > 0;)
             lowest = lowest * 64 + static_cast<size_t>(lowest_bit(words_[k][lowest]));
-        Level &level = levels_[lowest];
-        const int32_t pixel = level.first;
-        level.first = pixels_[pixel].next;
-        if (level.first < 0) {
-            size_t place = lowest;
-            for (auto &words : words_) {
-                words[place / 64] &= ~(uint64_t{1} << place % 64);
-                if (words[place / 64]) break;
-                place /= 64;
-            }
+        size_t slot = lowest;
+        for (auto &words : words_) {
+            words[slot / 64] &= ~(uint64_t{1} << slot % 64);
+            if (words[slot / 64]) break;
+            slot /= 64;
         }
-        return pixel;
+        return order_[lowest];
     }
 
   private:
-    // Stable, by eleven bits at a time.
-    static void sort_by_height(std::vector<std::pair<uint32_t, int32_t>> &ranked) {
-        std::vector<std::pair<uint32_t, int32_t>> sorted(ranked.size());
-        for (int shift = 0; shift < 32; shift += 11) {
-            std::vector<size_t> start(2049, 0);
-            for (const auto &entry : ranked) ++start[(entry.first >> shift & 2047) + 1];
+    // Stable, by eight bits at a time.
+    static void sort_by_key(std::vector<std::pair<uint32_t, int32_t>> &pixels) {
+        std::vector<std::pair<uint32_t, int32_t>> sorted(pixels.size());
+        for (int shift = 0; shift < 32; shift += 8) {
+            std::vector<size_t> start(257, 0);
+            for (const auto &pixel : pixels) ++start[(pixel.first >> shift & 255) + 1];
             for (size_t k = 1; k < start.size(); ++k) start[k] += start[k - 1];
-            for (const auto &entry : ranked) sorted[start[entry.first >> shift & 2047]++] = entry;
-            std::swap(ranked, sorted);
+            for (const auto &pixel : pixels) sorted[start[pixel.first >> shift & 255]++] = pixel;
+            std::swap(pixels, sorted);
         }
     }
 
-    struct Pixel {
-        int32_t level;
-        int32_t next;  // of the same level, or -1
-    };
-    struct Level {
-        int32_t first, last;  // pixels that wait; first is -1 if there are none
-    };
-    std::vector<Pixel> pixels_;
-    std::vector<Level> levels_;
+    static constexpr int32_t shared = 1 << 30;  // marks tickets of pixels of one height
+
+    std::vector<int32_t> order_;     // pixel of each slot
+    std::vector<size_t> next_slot_;  // of each height that several pixels have
     std::vector<std::vector<uint64_t>> words_;
 };
 

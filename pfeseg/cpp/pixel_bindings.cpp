@@ -124,6 +124,8 @@ Result<int32_t, 2> watershed(Matrix<float> relief, Matrix<int32_t> markers) {
     const size_t height = relief.shape(0), width = relief.shape(1);
     if (markers.shape(0) != height || markers.shape(1) != width)
         throw std::invalid_argument("relief and markers must have one shape");
+    for (size_t k = 0; k < markers.size(); ++k)
+        if (markers.data()[k] < 0) throw std::invalid_argument("markers must not be negative");
     std::vector<int32_t> result(markers.data(), markers.data() + markers.size());
     {
         nb::gil_scoped_release release;
@@ -132,23 +134,61 @@ Result<int32_t, 2> watershed(Matrix<float> relief, Matrix<int32_t> markers) {
     return to_numpy<int32_t, 2>(std::move(result), {height, width});
 }
 
+using EdgeMaps = std::tuple<Result<float, 2>, Result<float, 2>>;
+
 // Contrast across the edges of each pixel with its right and with its lower neighbour.
-std::tuple<Result<float, 2>, Result<float, 2>> oriented_contrast(
-    Image<float> image, int reach, bool chi_square) {
-    const size_t height = image.shape(0), width = image.shape(1);
+template <class Rows>
+EdgeMaps contrast_of(Rows rows, size_t height, size_t width, const std::vector<float> &window,
+                     int reach, Distance kind, const DenseLoops &loops) {
     if (!height || !width || reach < 1 || reach % 2 == 0)
         throw std::invalid_argument("an image that is not empty and an odd reach are needed");
+    if (window.size() % 2 == 0) throw std::invalid_argument("the window must be odd");
     std::vector<float> right(height * (width - 1)), down((height - 1) * width);
-    const Distance kind = chi_square ? Distance::chi_square : Distance::euclidean;
     {
         nb::gil_scoped_release release;
-        const EdgeContrast contrast(image.data(), height, width, image.shape(2), reach, kind,
-                                    dense_loops());
-        contrast.to_the_right(right.data());
-        contrast.downwards(down.data());
+        EdgeContrast<Rows> contrast(std::move(rows), height, width, window, reach, kind, loops);
+        contrast.compare(right.data(), down.data());
     }
     return {to_numpy<float, 2>(std::move(right), {height, width - 1}),
             to_numpy<float, 2>(std::move(down), {height - 1, width})};
+}
+
+// Of an image as it is.
+EdgeMaps oriented_contrast(Image<float> image, int reach, bool chi_square) {
+    const size_t height = image.shape(0), width = image.shape(1), channels = image.shape(2);
+    const std::vector<float> window{1.0f};
+    const DenseLoops loops = dense_loops();
+    const auto n = static_cast<int64_t>(channels);
+    return contrast_of(
+        ColourRows(image.data(), static_cast<int64_t>(width), n, 0, n, window, loops), height,
+        width, window, reach, chi_square ? Distance::chi_square : Distance::euclidean, loops);
+}
+
+std::vector<float> single(const Vector<double> &values) {
+    return std::vector<float>(values.data(), values.data() + values.size());
+}
+
+// Of channels `first` ... `last` - 1, smoothed by an even window: Euclidean.
+EdgeMaps colour_contrast(Image<float> image, int first, int last, Vector<double> window,
+                         int reach) {
+    const auto height = image.shape(0), width = image.shape(1), channels = image.shape(2);
+    if (first < 0 || last < first || static_cast<size_t>(last) > channels)
+        throw std::invalid_argument("there are no such channels");
+    const DenseLoops loops = dense_loops();
+    return contrast_of(
+        ColourRows(image.data(), static_cast<int64_t>(width), static_cast<int64_t>(channels),
+                   first, last, single(window), loops),
+        height, width, single(window), reach, Distance::euclidean, loops);
+}
+
+// Of histograms of classes in an even window: chi-square.
+EdgeMaps class_contrast(Matrix<int32_t> classes, int n_classes, Vector<double> window,
+                        int reach) {
+    const size_t height = classes.shape(0), width = classes.shape(1);
+    check_numbers(classes.data(), classes.size(), n_classes, "there is no such class");
+    return contrast_of(
+        ClassRows(classes.data(), static_cast<int64_t>(width), n_classes, single(window)),
+        height, width, single(window), reach, Distance::chi_square, dense_loops());
 }
 
 // The nearest centre of each row, and its squared distance.
@@ -436,6 +476,8 @@ void bind_pixels(nb::module_ &m) {
     m.def("basins", &basins);
     m.def("watershed", &watershed);
     m.def("oriented_contrast", &oriented_contrast);
+    m.def("colour_contrast", &colour_contrast);
+    m.def("class_contrast", &class_contrast);
     m.def("expectation", &expectation);
     m.def("meetings", &meetings);
     m.def("class_counts", &class_counts);

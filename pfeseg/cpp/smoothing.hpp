@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dense_loops.hpp"
+#include "mirror.hpp"
 
 namespace pfeseg {
 
@@ -48,13 +49,6 @@ class SeparableFilter {
     }
 
   private:
-    static int64_t mirrored(int64_t place, int64_t length) {
-        if (place >= 0 && place < length) return place;
-        place %= 2 * length;
-        if (place < 0) place += 2 * length;
-        return place < length ? place : 2 * length - 1 - place;
-    }
-
     const T *image_;
     int64_t height_, width_, channels_;
     std::vector<T> down_, right_;

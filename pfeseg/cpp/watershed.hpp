@@ -18,8 +18,7 @@ class Framed {
   public:
     Framed(const T *image, int64_t height, int64_t width, T frame)
         : height_(height), width_(width), values_((height + 2) * (width + 2), frame) {
-        for (int64_t y = 0; y < height; ++y)
-            std::copy_n(image + y * width, width, &values_[place(y, 0)]);
+        for_each_pixel([&](int64_t place, int64_t pixel) { values_[place] = image[pixel]; });
     }
 
     int64_t place(int64_t y, int64_t x) const { return (y + 1) * (width_ + 2) + x + 1; }
@@ -76,35 +75,42 @@ inline void mark_minima(const float *heights, int64_t height, int64_t width, int
     });
 }
 
-// Gives each pixel marked 0 the marker whose flood comes to it first: the lowest pixel beside
-// the floods is taken next, of equal ones that which waits longest.
+// Gives each pixel marked 0 the marker, above 0, whose flood comes to it first: the lowest pixel
+// beside the floods is taken next, of equal ones that which waits longest.
 inline void flood(const float *relief, int64_t height, int64_t width, int32_t *markers) {
-    Framed<int32_t> marks(markers, height, width, -1);
+    // A pixel that no flood has come to holds its ticket of the queue, below 0, instead of a
+    // mark: where floods jump about in a large image, time goes by the memory that they touch.
+    Framed<int32_t> cells(markers, height, width, std::numeric_limits<int32_t>::max());
     // Marked pixels take their turns in the order of the relief too, if they are at the shore.
-    std::vector<std::pair<uint32_t, int32_t>> ranked;
-    std::vector<int32_t> shore;
-    marks.for_each_pixel([&](int64_t place, int64_t pixel) {
-        bool waits = marks[place] == 0;
+    std::vector<std::pair<uint32_t, int32_t>> waiters;
+    std::vector<std::pair<int32_t, int32_t>> shore;  // place, mark
+    waiters.reserve(height * width);
+    cells.for_each_pixel([&](int64_t place, int64_t pixel) {
+        bool waits = cells[place] == 0;
         if (!waits) {
-            marks.for_each_neighbour(place, [&](int64_t other) { waits |= marks[other] == 0; });
-            if (waits) shore.push_back(static_cast<int32_t>(place));
+            cells.for_each_neighbour(place, [&](int64_t other) { waits |= cells[other] == 0; });
+            if (waits) shore.emplace_back(static_cast<int32_t>(place), cells[place]);
         }
         if (waits)
-            ranked.emplace_back(LevelQueue::key_of(relief[pixel]), static_cast<int32_t>(place));
+            waiters.emplace_back(LevelQueue::key_of(relief[pixel]), static_cast<int32_t>(place));
     });
     if (shore.empty()) return;
-    LevelQueue waiting(marks.size(), std::move(ranked));
-    for (const int32_t place : shore) waiting.push(place);
-    while (!waiting.empty()) {
-        const int32_t place = waiting.pop();
-        const int32_t mark = marks[place];
-        marks.for_each_neighbour(place, [&](int64_t other) {
-            if (marks[other]) return;
-            marks[other] = mark;
-            waiting.push(static_cast<int32_t>(other));
+    LevelQueue queue(std::move(waiters),
+                     [&](int32_t place, int32_t ticket) { cells[place] = ~ticket; });
+    for (const auto &[place, mark] : shore) {
+        queue.push(place, ~cells[place]);
+        cells[place] = mark;
+    }
+    while (!queue.empty()) {
+        const int32_t place = queue.pop();
+        const int32_t mark = cells[place];
+        cells.for_each_neighbour(place, [&](int64_t other) {
+            if (cells[other] > 0) return;
+            queue.push(static_cast<int32_t>(other), ~cells[other]);
+            cells[other] = mark;
         });
     }
-    marks.for_each_pixel([&](int64_t place, int64_t pixel) { markers[pixel] = marks[place]; });
+    cells.for_each_pixel([&](int64_t place, int64_t pixel) { markers[pixel] = cells[place]; });
 }
 
 }  // namespace pfeseg

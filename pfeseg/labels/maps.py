@@ -63,7 +63,8 @@ def boundary_edges(labels: Labels) -> tuple[NDArray[np.int32], NDArray[np.int32]
 
     Notes
     -----
-    All pixel edges are numbered from 0: those to the right come first, then those downwards, row by row.
+    All pixel edges are numbered from 0: those to the right come first, then those downwards, row
+    by row.
     """
     return _meetings(labels, SIDES)
 

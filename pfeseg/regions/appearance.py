@@ -35,6 +35,9 @@ CONTRAST_WEIGHT = 2.0
 Feature = Literal["lightness", "colour", "materials"]
 """What is compared across edges."""
 
+CHANNELS = {"lightness": (0, 1), "colour": (1, 3)}
+"""Channels of CIELAB of the features that are not classes, from the first to beyond the last."""
+
 HISTOGRAMS: frozenset[str] = frozenset({"materials", "textons"})
 """Features that are classes. They are compared by the chi-square distance of their histograms,
 the others by the Euclidean distance of their means."""
@@ -69,13 +72,6 @@ class Appearance:
     def coarse_shape(self) -> tuple[int, int]:
         """Height and width at which there are classes."""
         return self.materials.shape[0], self.materials.shape[1]
-
-    def channels(self, feature: Feature) -> NDArray[np.float32]:
-        """Return the channels of one feature: (h, w, c), or (h', w', c) of classes."""
-        if feature == "materials":
-            return np.eye(int(self.materials.max()) + 1, dtype=np.float32)[self.materials]
-        part = self.lab[..., :1] if feature == "lightness" else self.lab[..., 1:]
-        return np.ascontiguousarray(part)
 
 
 def describe(

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg import kernels
-from pfeseg.image.smoothing import smooth
-from pfeseg.regions.appearance import HISTOGRAMS, Appearance, Feature
+from pfeseg.image.smoothing import gaussian
+from pfeseg.regions.appearance import CHANNELS, Appearance, Feature
 
 FloatArray = NDArray[np.float64]
 EdgeMaps = tuple[NDArray[np.float32], NDArray[np.float32]]
@@ -76,14 +76,18 @@ def contrasts(appearance: Appearance, threads: int = 1) -> Contrasts:
     """Compute every cue on its own; the number of threads never changes the result."""
 
     def compare_sides(cue: Cue) -> EdgeMaps:
-        channels = appearance.channels(cue.what)
-        sides = smooth(channels, WINDOW * cue.reach, truncate=3)
-        maps = kernels.oriented_contrast(sides, cue.reach, cue.what in HISTOGRAMS)
-        return enlarge_edges(maps, appearance.shape)
+        window = gaussian(WINDOW * cue.reach, 0, truncate=3)
+        if cue.what == "materials":
+            materials = appearance.materials
+            n_classes = int(materials.max()) + 1
+            maps = kernels.class_contrast(materials, n_classes, window, cue.reach)
+            return enlarge_edges(maps, appearance.shape)
+        first, last = CHANNELS[cue.what]
+        return kernels.colour_contrast(appearance.lab, first, last, window, cue.reach)
 
     if threads == 1:
         return [(cue, compare_sides(cue)) for cue in CUES]
-    with ThreadPoolExecutor(threads) as pool:  # both steps run without the interpreter's lock
+    with ThreadPoolExecutor(threads) as pool:  # it runs without the interpreter's lock
         return list(zip(CUES, pool.map(compare_sides, CUES), strict=True))
 
 

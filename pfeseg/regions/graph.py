@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pfeseg import kernels
 from pfeseg.labels.maps import boundary_edges
-from pfeseg.regions.appearance import HISTOGRAMS, Appearance
+from pfeseg.regions.appearance import CHANNELS, HISTOGRAMS, Appearance
 from pfeseg.regions.cues import Contrasts, EdgeMaps, enlarge_edges, pixel_centres
 
 Labels = NDArray[np.int32]
@@ -92,8 +92,7 @@ def region_graph(
     return RegionGraph(
         areas=np.bincount(base.ravel()).astype(np.float64),
         sums={
-            "lightness": colours[:, :1],
-            "colour": colours[:, 1:],
+            **{name: colours[:, slice(*channels)] for name, channels in CHANNELS.items()},
             "materials": _region_histograms(appearance.materials, base, n),
             "textons": _region_histograms(appearance.textons, base, n),
             "embedding": kernels.region_sums(base, n, embedding),
