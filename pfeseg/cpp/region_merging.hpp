@@ -8,6 +8,7 @@
 #include <numeric>
 #include <queue>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "dense_loops.hpp"
@@ -27,14 +28,15 @@ struct Group {
 };
 
 // Log-odds that two touching regions are apart, of the features of their pair: the contrasts along
-// their boundary, the differences of their groups of columns, the share that the boundary has in the
-// shorter of their perimeters, and the width of the thinner one, as area over perimeter. Each counts by itself and by its square root, up to a cap.
+// their boundary, the differences of their groups of columns, the share that the boundary has in
+// the shorter of their perimeters, and the width of the thinner one, as area over perimeter. Each
+// counts by itself and by its square root, up to a cap.
 struct Chance {
     std::vector<double> plain, root, cap;  // of each feature
     double smaller, larger;                // of the logarithms of the areas, as shares of the image
     double bias;
     double speck;  // share of the image below which a region is not to stand for itself
-    double coarse, typical;  // beyond even odds: more weight of the smaller area, over a typical one
+    double coarse, typical;  // beyond even odds: more weight of the smaller area over a typical one
 };
 
 struct Merge {
@@ -64,7 +66,8 @@ class RegionMerging {
           log_shares_(n_),
           edges_of_(n_),
           edge_to_(n_, -1),
-          stamp_(lengths_.size(), 0) {
+          odds_(lengths_.size(), 0.0),
+          awaited_(n_, Awaited{gone, -1}) {
         for (const double area : areas_) total_ += area;
         for (int32_t region = 0; region < n_; ++region) average(region);
         ends_.resize(lengths_.size());
@@ -79,22 +82,29 @@ class RegionMerging {
 
     // Merges until no two regions touch. The heights, log-odds, never fall.
     std::vector<Merge> run() {
-        for (size_t e = 0; e < ends_.size(); ++e) push(static_cast<int32_t>(e));
+        find_all_odds();
         std::vector<Merge> merges;
         double height = -std::numeric_limits<double>::infinity();
         while (!waiting_.empty()) {
-            const auto [odds, edge, stamp] = waiting_.top();
+            const auto [odds, edge, region] = waiting_.top();
             waiting_.pop();
-            if (stamp != stamp_[edge]) continue;  // gone, or waiting with newer odds
+            if (awaited_[region] != Awaited{odds, edge}) continue;  // it waits for another
+            if (odds_[edge] != odds) {  // the edge is gone or has newer odds
+                wait_for_lowest(region);
+                continue;
+            }
             if (!is_coarse_ && odds > 0.0) {
-                become_coarse();
+                // All regions that are left are as likely as not to be apart. Which of them to
+                // do without is told by their area more than before.
+                is_coarse_ = true;
+                find_all_odds();
                 height = beyond_even;
                 continue;
             }
             height = std::max(height, odds);
             auto [kept, absorbed] = ends_[edge];
             if (edges_of_[kept].size() < edges_of_[absorbed].size()) std::swap(kept, absorbed);
-            stamp_[edge] = -1;
+            odds_[edge] = gone;
             perimeters_[kept] += perimeters_[absorbed] - 2.0 * lengths_[edge];
             join(kept, absorbed);
             merges.push_back({kept, absorbed, height});
@@ -106,7 +116,9 @@ class RegionMerging {
     static constexpr double beyond_even = 1e-5;
 
   private:
-    using Waiting = std::tuple<double, int32_t, int32_t>;  // log-odds, edge, stamp
+    using Awaited = std::pair<double, int32_t>;            // log-odds, edge
+    using Waiting = std::tuple<double, int32_t, int32_t>;  // log-odds, edge, region
+    static constexpr double gone = std::numeric_limits<double>::infinity();  // odds of an edge
 
     // What the odds of a region need to know, after its sums have changed.
     void average(int32_t region) {
@@ -115,13 +127,21 @@ class RegionMerging {
         log_shares_[region] = std::log(areas_[region] / total_);
     }
 
-    // All regions that are left are as likely as not to be apart. Which of them to do without
-    // is told by their area more than before.
-    void become_coarse() {
-        is_coarse_ = true;
-        waiting_ = {};
+    void find_all_odds() {
         for (size_t e = 0; e < ends_.size(); ++e)
-            if (stamp_[e] >= 0) push(static_cast<int32_t>(e));
+            if (odds_[e] != gone) odds_[e] = log_odds(static_cast<int32_t>(e));
+        waiting_ = {};
+        for (int32_t region = 0; region < n_; ++region) wait_for_lowest(region);
+    }
+
+    // Queues the edge of lowest odds of a region. When the odds of an edge change, one of its
+    // regions is queued anew, which is enough for the lowest of all edges to come first; what the
+    // other one waits for is looked at when its turn comes.
+    void wait_for_lowest(int32_t region) {
+        Awaited lowest{gone, -1};
+        for (const int32_t e : edges_of_[region]) lowest = std::min(lowest, Awaited{odds_[e], e});
+        awaited_[region] = lowest;
+        if (lowest.first != gone) waiting_.emplace(lowest.first, lowest.second, region);
     }
 
     void join(int32_t kept, int32_t absorbed) {
@@ -131,17 +151,17 @@ class RegionMerging {
         average(kept);
         std::vector<int32_t> &edges = edges_of_[kept];
         edges.erase(std::remove_if(edges.begin(), edges.end(),
-                                   [&](int32_t e) { return stamp_[e] < 0; }),
+                                   [&](int32_t e) { return odds_[e] == gone; }),
                     edges.end());
         for (const int32_t e : edges) edge_to_[other_end(e, kept)] = e;
         for (const int32_t e : edges_of_[absorbed]) {
-            if (stamp_[e] < 0) continue;
+            if (odds_[e] == gone) continue;
             const int32_t other = other_end(e, absorbed);
             if (const int32_t same = edge_to_[other]; same >= 0) {
                 lengths_[same] += lengths_[e];
                 for (size_t k = 0; k < n_contrasts_; ++k)
                     contrasts_[same * n_contrasts_ + k] += contrasts_[e * n_contrasts_ + k];
-                stamp_[e] = -1;
+                odds_[e] = gone;
             } else {
                 ends_[e] = {kept, other};
                 edge_to_[other] = e;
@@ -150,17 +170,17 @@ class RegionMerging {
         }
         edges_of_[absorbed].clear();
         edges_of_[absorbed].shrink_to_fit();
+        awaited_[absorbed] = {gone, -1};
         for (const int32_t e : edges) {
             edge_to_[other_end(e, kept)] = -1;
-            push(e);
+            odds_[e] = log_odds(e);
         }
+        wait_for_lowest(kept);
     }
 
     int32_t other_end(int32_t edge, int32_t end) const {
         return ends_[edge].first == end ? ends_[edge].second : ends_[edge].first;
     }
-
-    void push(int32_t edge) { waiting_.emplace(log_odds(edge), edge, ++stamp_[edge]); }
 
     double log_odds(int32_t edge) const {
         const auto [a, b] = ends_[edge];
@@ -209,7 +229,8 @@ class RegionMerging {
     std::vector<std::vector<int32_t>> edges_of_;
     std::vector<int32_t> edge_to_;  // of the region being joined: its edge to each other region
     std::vector<std::pair<int32_t, int32_t>> ends_;
-    std::vector<int32_t> stamp_;  // -1 once an edge is gone
+    std::vector<double> odds_;      // of each edge
+    std::vector<Awaited> awaited_;  // of each region
     std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;
 };
 

@@ -28,12 +28,14 @@ COMPRESSION = 5.0
 
 def local_contrast(lightness: FloatArray) -> FloatArray:
     """Root mean square of the detail about each pixel at two scales, (h, w, 2), in units of L."""
-    blurs = {width: smooth(lightness, width) for band in CONTRAST_BANDS for width in band[:2]}
-    energies = [
-        smooth((blurs[fine] - blurs[coarse]) ** 2, window)
-        for fine, coarse, window in CONTRAST_BANDS
-    ]
-    return np.asarray(np.sqrt(np.stack(energies, axis=-1)))
+    image = np.ascontiguousarray(lightness)
+    blurs = {width: smooth(image, width) for band in CONTRAST_BANDS for width in band[:2]}
+    contrast = np.empty((*image.shape, len(CONTRAST_BANDS)), dtype=image.dtype)
+    for k, (fine, coarse, window) in enumerate(CONTRAST_BANDS):
+        detail = blurs[fine] - blurs[coarse]
+        np.square(detail, out=detail)
+        contrast[..., k] = np.sqrt(smooth(detail, window))
+    return contrast
 
 
 def filter_responses(lightness: FloatArray, shape: tuple[int, int]) -> FloatArray:
