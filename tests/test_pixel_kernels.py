@@ -52,13 +52,14 @@ def test_bits_and_floats_have_the_same_lab(rng):
     np.testing.assert_allclose(to_lab(image), to_lab(image / 255), atol=5e-5)
 
 
-def test_filtered_rows_are_those_of_the_whole(rng):
-    image, down, right = rng.random((20, 9, 2)), rng.random(7), rng.random(5)
-    rows = np.array([0, 3, 3, 19], np.int32)
-    whole = kernels.correlate(image, down, right)
-    np.testing.assert_array_equal(kernels.correlate_rows(image, down, right, rows), whole[rows])
+def test_filters_refuse_places_outside_an_image(rng):
+    image, bank = rng.random((4, 5), dtype=np.float32), [(np.ones(1), np.ones(3))]
+    inside, outside = np.array([3], np.int32), np.array([5], np.int32)
+    assert kernels.filter_responses(image, bank, inside, inside, 5.0).shape == (1, 1, 1)
     with pytest.raises(ValueError, match="no such row"):
-        kernels.correlate_rows(image, down, right, np.array([20], np.int32))
+        kernels.filter_responses(image, bank, outside, inside, 5.0)
+    with pytest.raises(ValueError, match="no such column"):
+        kernels.filter_responses(image, bank, inside, outside, 5.0)
 
 
 @pytest.mark.parametrize("shape", [(13, 20), (26, 40), (5, 40)])

@@ -81,6 +81,18 @@ class PointCloud {
     std::vector<const T *> lines_;
 };
 
+// The nearest of k centres of each row, and its squared distance; a few rows at a time, so that
+// they need not all be copied.
+template <class T>
+void nearest_centres(const T *rows, int64_t n, int64_t d, const T *centres, int64_t k,
+                     const LineLoops<T> &loops, int32_t *labels, T *distances) {
+    constexpr int64_t part = 4096;
+    for (int64_t begin = 0; begin < n; begin += part) {
+        const PointCloud<T> points(rows + begin * d, std::min(part, n - begin), d, loops);
+        points.assign(centres, k, labels + begin, distances + begin);
+    }
+}
+
 // Greedy k-means++: after `first`, each centre is the best of `trials` rows, drawn as often as
 // their weighted squared distance to the centres before says. `draws`, (centres - 1, trials), are
 // uniform in [0, 1).

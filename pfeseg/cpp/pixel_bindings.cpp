@@ -1,8 +1,8 @@
 // Python door of the kernels that look at pixels and regions.
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstdint>
-#include <numeric>
 #include <stdexcept>
 #include <tuple>
 
@@ -55,27 +55,41 @@ SeparableFilter<T> filter_of(const Image<T> &image, const Vector<double> &down,
                               lines_of<T>(loops));
 }
 
-// Some rows of an image filtered along its columns and then along its rows.
+// An image filtered along its columns and then along its rows.
 template <class T>
-Result<T, 3> correlate_rows(Image<T> image, Vector<double> down, Vector<double> right,
-                       Vector<int32_t> rows) {
+Result<T, 3> correlate(Image<T> image, Vector<double> down, Vector<double> right) {
     const size_t height = image.shape(0), width = image.shape(1), channels = image.shape(2);
     SeparableFilter<T> filter = filter_of(image, down, right, dense_loops());
+    std::vector<T> result(image.size());
+    {
+        nb::gil_scoped_release release;
+        for (size_t y = 0; y < height; ++y) filter.row(y, &result[y * width * channels]);
+    }
+    return to_numpy<T, 3>(std::move(result), {height, width, channels});
+}
+
+// Compressed responses to filters (down, right) at rows and columns of an image.
+Result<float, 3> filter_responses(Matrix<float> image,
+                                  std::vector<std::tuple<Vector<double>, Vector<double>>> bank,
+                                  Vector<int32_t> rows, Vector<int32_t> columns,
+                                  float compression) {
+    const size_t height = image.shape(0), width = image.shape(1);
     check_numbers(rows.data(), rows.size(), height, "an image has no such row");
-    std::vector<T> result(rows.size() * width * channels);
+    check_numbers(columns.data(), columns.size(), width, "an image has no such column");
+    const Image<float> channel(image.data(), {height, width, 1});
+    const DenseLoops loops = dense_loops();
+    std::vector<SeparableFilter<float>> filters;
+    for (const auto &[down, right] : bank)
+        filters.push_back(filter_of(channel, down, right, loops));
+    const size_t size = columns.size() * filters.size();
+    std::vector<float> result(rows.size() * size);
     {
         nb::gil_scoped_release release;
         for (size_t k = 0; k < rows.size(); ++k)
-            filter.row(rows.data()[k], &result[k * width * channels]);
+            respond(filters, rows.data()[k], static_cast<int64_t>(width), columns.data(),
+                    static_cast<int64_t>(columns.size()), compression, &result[k * size]);
     }
-    return to_numpy<T, 3>(std::move(result), {rows.size(), width, channels});
-}
-
-template <class T>
-Result<T, 3> correlate(Image<T> image, Vector<double> down, Vector<double> right) {
-    std::vector<int32_t> rows(image.shape(0));
-    std::iota(rows.begin(), rows.end(), 0);
-    return correlate_rows(image, down, right, Vector<int32_t>(rows.data(), {rows.size()}));
+    return to_numpy<float, 3>(std::move(result), {rows.size(), columns.size(), filters.size()});
 }
 
 // The norm of the gradient, by filters that smooth and that differentiate.
@@ -201,8 +215,8 @@ std::tuple<Result<int32_t, 1>, Result<T, 1>> nearest_centres(Matrix<T> rows, Mat
     std::vector<T> distances(n);
     {
         nb::gil_scoped_release release;
-        const PointCloud<T> points(rows.data(), n, rows.shape(1), lines_of<T>(dense_loops()));
-        points.assign(centres.data(), centres.shape(0), labels.data(), distances.data());
+        pfeseg::nearest_centres(rows.data(), n, rows.shape(1), centres.data(), centres.shape(0),
+                                lines_of<T>(dense_loops()), labels.data(), distances.data());
     }
     return {to_numpy<int32_t, 1>(std::move(labels), {n}),
             to_numpy<T, 1>(std::move(distances), {n})};
@@ -450,7 +464,6 @@ template <class T>
 void bind_numbers(nb::module_ &m) {
     m.def("lab", &lab<T>);
     m.def("correlate", &correlate<T>);
-    m.def("correlate_rows", &correlate_rows<T>);
     m.def("interpolate", &interpolate<T>);
     m.def("nearest_centres", &nearest_centres<T>);
     m.def("spread_starts", &spread_starts<T>);
@@ -473,6 +486,7 @@ void bind_pixels(nb::module_ &m) {
     bind_labels<int32_t>(m);
     bind_labels<int64_t>(m);
     m.def("gradient_norm", &gradient_norm);
+    m.def("filter_responses", &filter_responses);
     m.def("basins", &basins);
     m.def("watershed", &watershed);
     m.def("oriented_contrast", &oriented_contrast);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -27,9 +28,7 @@ class SeparableFilter {
           loops_(loops),
           above_(down_.size()),
           shifted_(right_.size()),
-          extended_((width + static_cast<int64_t>(right_.size()) - 1) * channels) {
-        for (size_t k = 0; k < right_.size(); ++k) shifted_[k] = &extended_[k * channels];
-    }
+          extended_((width + static_cast<int64_t>(right_.size()) - 1) * channels) {}
 
     void row(int64_t y, T *result) {
         const auto rows = static_cast<int64_t>(down_.size());
@@ -37,6 +36,7 @@ class SeparableFilter {
         const int64_t margin = columns / 2, size = width_ * channels_;
         for (int64_t k = 0; k < rows; ++k)
             above_[k] = image_ + mirrored(y + k - rows / 2, height_) * size;
+        for (int64_t k = 0; k < columns; ++k) shifted_[k] = &extended_[k * channels_];
         T *middle = &extended_[margin * channels_];
         loops_.weighted_sum(above_.data(), down_.data(), rows, T(0), size, middle);
         for (int64_t k = 0; k < margin; ++k) {
@@ -72,6 +72,25 @@ inline void gradient_norm(SeparableFilter<float> &down, SeparableFilter<float> &
             for (int64_t k = 0; k < channels; ++k) sum += dy[x * channels + k];
             result[y * width + x] = sum;
         }
+    }
+}
+
+// The responses of row y to filters at some columns, (columns, filters). Each pixel's are
+// compressed by the logarithm of their norm.
+inline void respond(std::vector<SeparableFilter<float>> &filters, int64_t y, int64_t width,
+                    const int32_t *columns, int64_t n_columns, float compression, float *result) {
+    const auto count = static_cast<int64_t>(filters.size());
+    std::vector<float> row(width);
+    for (int64_t f = 0; f < count; ++f) {
+        filters[f].row(y, row.data());
+        for (int64_t x = 0; x < n_columns; ++x) result[x * count + f] = row[columns[x]];
+    }
+    for (float *pixel = result; pixel < result + n_columns * count; pixel += count) {
+        float squares = 0.0f;
+        for (int64_t f = 0; f < count; ++f) squares += pixel[f] * pixel[f];
+        const float norm = std::sqrt(squares);
+        const float factor = std::log1p(norm / compression) / (norm + 1e-6f);
+        for (int64_t f = 0; f < count; ++f) pixel[f] *= factor;
     }
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -53,10 +52,10 @@ def filter_responses(lightness: FloatArray, shape: tuple[int, int]) -> FloatArra
         ((np.arange(small) + 0.5) * large / small).astype(np.int32)
         for small, large in zip(shape, lightness.shape, strict=True)
     )
-    image = np.ascontiguousarray(lightness[..., None])
-    responses = np.empty((*shape, len(FILTER_SCALES) * len(DERIVATIVES)), dtype=np.float32)
-    for k, (scale, order) in enumerate(product(FILTER_SCALES, DERIVATIVES)):
-        down, right = (gaussian(scale, along) * scale**along for along in order)
-        responses[..., k] = kernels.correlate_rows(image, down, right, rows)[:, columns, 0]
-    norm = np.sqrt((responses**2).sum(axis=-1, keepdims=True))
-    return np.asarray(responses * (np.log1p(norm / COMPRESSION) / (norm + 1e-6)))
+    image = np.ascontiguousarray(lightness, dtype=np.float32)
+    bank = [
+        tuple(gaussian(scale, along) * scale**along for along in order)
+        for scale in FILTER_SCALES
+        for order in DERIVATIVES
+    ]
+    return kernels.filter_responses(image, bank, rows, columns, COMPRESSION)

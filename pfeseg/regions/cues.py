@@ -62,14 +62,16 @@ Contrasts = list[tuple[Cue, EdgeMaps]]
 
 def ridges(found: Contrasts) -> EdgeMaps:
     """Sum the cues by their ridge weights: where exactly a boundary would run."""
-    terms = []
+    right, down = (np.zeros_like(m) for m in found[0][1])
     for cue, maps in found:
-        power = sum(float(np.square(m, dtype=np.float64).sum()) for m in maps)
-        if cue.ridge_weight and power:
-            rms = np.sqrt(power / sum(m.size for m in maps))
-            terms.append((cue.ridge_weight / rms, maps))
-    flat = [(0.0, found[0][1])]  # an image of one colour has no ridges at all
-    return _sum(terms or flat)
+        if not cue.ridge_weight:
+            continue
+        power = sum(float(np.einsum("ij,ij->", m, m, dtype=np.float64)) for m in maps)
+        if power:  # an image of one colour has no ridges at all
+            weight = np.float32(cue.ridge_weight / np.sqrt(power / sum(m.size for m in maps)))
+            right += weight * maps[0]
+            down += weight * maps[1]
+    return right, down
 
 
 def contrasts(appearance: Appearance, threads: int = 1) -> Contrasts:
@@ -117,9 +119,3 @@ def _interpolate(values: NDArray[np.float32], y: FloatArray, x: FloatArray) -> N
     if not values.size:  # an image one pixel wide has no edges to the right
         return np.zeros((len(y), len(x)), dtype=np.float32)
     return kernels.interpolate(values[..., None], y, x)[..., 0]
-
-
-def _sum(terms: list[tuple[float, EdgeMaps]]) -> EdgeMaps:
-    right = sum(np.float32(weight) * maps[0] for weight, maps in terms)
-    down = sum(np.float32(weight) * maps[1] for weight, maps in terms)
-    return np.asarray(right), np.asarray(down)
