@@ -417,9 +417,8 @@ std::tuple<Result<int32_t, 2>, Result<double, 1>> merge_regions(
     std::vector<Merge> merges;
     {
         nb::gil_scoped_release release;
-        RegionMerging merging(copied(areas.data(), n), copied(sums.data(), sums.size()),
-                              std::move(groups), copied(pairs.data(), 2 * m),
-                              copied(lengths.data(), m),
+        RegionMerging merging(areas.data(), static_cast<int32_t>(n), sums.data(), sums.shape(1),
+                              std::move(groups), pairs.data(), lengths.data(), m,
                               copied(contrasts.data(), contrasts.size()), std::move(chance),
                               dense_loops());
         merges = merging.run();

@@ -44,38 +44,46 @@ struct Merge {
     double height;
 };
 
+// Asks for memory that is needed soon: regions that merge next lie anywhere.
+inline void fetch_soon(const double *values, size_t size) {
+#ifdef __GNUC__
+    for (size_t k = 0; k < size; k += 8) __builtin_prefetch(values + k);
+#else
+    (void)values, (void)size;
+#endif
+}
+
 class RegionMerging {
   public:
     // sums: (regions, columns); per edge its two regions, its length in pixels
     // and the sums of its contrasts along that length, (edges, contrasts).
-    RegionMerging(std::vector<double> areas, std::vector<double> sums, std::vector<Group> groups,
-                  const std::vector<int32_t> &pairs, std::vector<double> lengths,
-                  std::vector<double> contrasts, Chance chance, const DenseLoops &loops)
-        : n_(static_cast<int32_t>(areas.size())),
-          columns_(n_ ? sums.size() / areas.size() : 0),
+    RegionMerging(const double *areas, int32_t n, const double *sums, size_t columns,
+                  std::vector<Group> groups, const int32_t *pairs, const double *lengths,
+                  size_t n_edges, std::vector<double> contrasts, Chance chance,
+                  const DenseLoops &loops)
+        : n_(n),
+          columns_(columns),
           n_contrasts_(chance.plain.size() - groups.size() - 2),
-          areas_(std::move(areas)),
-          sums_(std::move(sums)),
           groups_(std::move(groups)),
-          lengths_(std::move(lengths)),
-          contrasts_(std::move(contrasts)),
-          perimeters_(n_, 0.0),
           chance_(std::move(chance)),
           loops_(loops),
-          means_(sums_.size()),
-          log_shares_(n_),
-          edges_of_(n_),
-          edge_to_(n_, -1),
-          odds_(lengths_.size(), 0.0),
-          awaited_(n_, Awaited{gone, -1}) {
-        for (const double area : areas_) total_ += area;
-        for (int32_t region = 0; region < n_; ++region) average(region);
-        ends_.resize(lengths_.size());
-        for (size_t e = 0; e < ends_.size(); ++e) {
-            ends_[e] = {pairs[2 * e], pairs[2 * e + 1]};
+          total_(std::accumulate(areas, areas + n, 0.0)),
+          regions_(n),
+          means_(sums, sums + n * columns),
+          edges_(n_edges),
+          contrasts_(std::move(contrasts)),
+          edges_of_(n),
+          edge_to_(n, -1),
+          awaited_(n, Awaited{gone, -1}) {
+        for (int32_t region = 0; region < n; ++region) {
+            regions_[region] = {areas[region], 0.0, std::log(areas[region] / total_)};
+            for (size_t k = 0; k < columns; ++k) means_[region * columns + k] /= areas[region];
+        }
+        for (size_t e = 0; e < n_edges; ++e) {
+            edges_[e] = {pairs[2 * e], pairs[2 * e + 1], lengths[e], 0.0};
             for (const int32_t end : {pairs[2 * e], pairs[2 * e + 1]}) {
                 edges_of_[end].push_back(static_cast<int32_t>(e));
-                perimeters_[end] += lengths_[e];
+                regions_[end].perimeter += lengths[e];
             }
         }
     }
@@ -89,7 +97,7 @@ class RegionMerging {
             const auto [odds, edge, region] = waiting_.top();
             waiting_.pop();
             if (awaited_[region] != Awaited{odds, edge}) continue;  // it waits for another
-            if (odds_[edge] != odds) {  // the edge is gone or has newer odds
+            if (edges_[edge].odds != odds) {  // the edge is gone or has newer odds
                 wait_for_lowest(region);
                 continue;
             }
@@ -102,10 +110,10 @@ class RegionMerging {
                 continue;
             }
             height = std::max(height, odds);
-            auto [kept, absorbed] = ends_[edge];
+            int32_t kept = edges_[edge].first, absorbed = edges_[edge].second;
             if (edges_of_[kept].size() < edges_of_[absorbed].size()) std::swap(kept, absorbed);
-            odds_[edge] = gone;
-            perimeters_[kept] += perimeters_[absorbed] - 2.0 * lengths_[edge];
+            edges_[edge].odds = gone;
+            regions_[kept].perimeter += regions_[absorbed].perimeter - 2.0 * edges_[edge].length;
             join(kept, absorbed);
             merges.push_back({kept, absorbed, height});
         }
@@ -120,16 +128,18 @@ class RegionMerging {
     using Waiting = std::tuple<double, int32_t, int32_t>;  // log-odds, edge, region
     static constexpr double gone = std::numeric_limits<double>::infinity();  // odds of an edge
 
-    // What the odds of a region need to know, after its sums have changed.
-    void average(int32_t region) {
-        const size_t begin = region * columns_;
-        for (size_t k = begin; k < begin + columns_; ++k) means_[k] = sums_[k] / areas_[region];
-        log_shares_[region] = std::log(areas_[region] / total_);
-    }
+    struct Region {
+        double area, perimeter;
+        double log_share;  // of the area in that of the image
+    };
+    struct Edge {
+        int32_t first, second;
+        double length, odds;
+    };
 
     void find_all_odds() {
-        for (size_t e = 0; e < ends_.size(); ++e)
-            if (odds_[e] != gone) odds_[e] = log_odds(static_cast<int32_t>(e));
+        for (Edge &edge : edges_)
+            if (edge.odds != gone) edge.odds = log_odds(edge);
         waiting_ = {};
         for (int32_t region = 0; region < n_; ++region) wait_for_lowest(region);
     }
@@ -139,31 +149,30 @@ class RegionMerging {
     // other one waits for is looked at when its turn comes.
     void wait_for_lowest(int32_t region) {
         Awaited lowest{gone, -1};
-        for (const int32_t e : edges_of_[region]) lowest = std::min(lowest, Awaited{odds_[e], e});
+        for (const int32_t e : edges_of_[region])
+            lowest = std::min(lowest, Awaited{edges_[e].odds, e});
         awaited_[region] = lowest;
         if (lowest.first != gone) waiting_.emplace(lowest.first, lowest.second, region);
     }
 
     void join(int32_t kept, int32_t absorbed) {
-        areas_[kept] += areas_[absorbed];
-        for (size_t k = 0; k < columns_; ++k)
-            sums_[kept * columns_ + k] += sums_[absorbed * columns_ + k];
-        average(kept);
+        mix(kept, absorbed);
         std::vector<int32_t> &edges = edges_of_[kept];
         edges.erase(std::remove_if(edges.begin(), edges.end(),
-                                   [&](int32_t e) { return odds_[e] == gone; }),
+                                   [&](int32_t e) { return edges_[e].odds == gone; }),
                     edges.end());
         for (const int32_t e : edges) edge_to_[other_end(e, kept)] = e;
         for (const int32_t e : edges_of_[absorbed]) {
-            if (odds_[e] == gone) continue;
+            if (edges_[e].odds == gone) continue;
             const int32_t other = other_end(e, absorbed);
             if (const int32_t same = edge_to_[other]; same >= 0) {
-                lengths_[same] += lengths_[e];
+                edges_[same].length += edges_[e].length;
                 for (size_t k = 0; k < n_contrasts_; ++k)
                     contrasts_[same * n_contrasts_ + k] += contrasts_[e * n_contrasts_ + k];
-                odds_[e] = gone;
+                edges_[e].odds = gone;
             } else {
-                ends_[e] = {kept, other};
+                edges_[e].first = kept;
+                edges_[e].second = other;
                 edge_to_[other] = e;
                 edges.push_back(e);
             }
@@ -172,19 +181,35 @@ class RegionMerging {
         edges_of_[absorbed].shrink_to_fit();
         awaited_[absorbed] = {gone, -1};
         for (const int32_t e : edges) {
-            edge_to_[other_end(e, kept)] = -1;
-            odds_[e] = log_odds(e);
+            const int32_t other = other_end(e, kept);
+            edge_to_[other] = -1;
+            fetch_soon(&means_[other * columns_], columns_);
+            fetch_soon(&regions_[other].area, 3);
+            fetch_soon(&contrasts_[e * n_contrasts_], n_contrasts_);
         }
+        for (const int32_t e : edges) edges_[e].odds = log_odds(edges_[e]);
         wait_for_lowest(kept);
     }
 
-    int32_t other_end(int32_t edge, int32_t end) const {
-        return ends_[edge].first == end ? ends_[edge].second : ends_[edge].first;
+    // Means and area of a region that takes in another one.
+    void mix(int32_t kept, int32_t absorbed) {
+        Region &region = regions_[kept];
+        const double area = region.area + regions_[absorbed].area;
+        const double share = regions_[absorbed].area / area;
+        double *means = &means_[kept * columns_];
+        const double *others = &means_[absorbed * columns_];
+        for (size_t k = 0; k < columns_; ++k) means[k] += share * (others[k] - means[k]);
+        region.area = area;
+        region.log_share = std::log(area / total_);
     }
 
-    double log_odds(int32_t edge) const {
-        const auto [a, b] = ends_[edge];
-        const auto [smaller, larger] = std::minmax(log_shares_[a], log_shares_[b]);
+    int32_t other_end(int32_t edge, int32_t end) const {
+        return edges_[edge].first == end ? edges_[edge].second : edges_[edge].first;
+    }
+
+    double log_odds(const Edge &edge) const {
+        const Region &a = regions_[edge.first], &b = regions_[edge.second];
+        const auto [smaller, larger] = std::minmax(a.log_share, b.log_share);
         double sum = chance_.bias + chance_.smaller * smaller + chance_.larger * larger;
         size_t feature = 0;
         const auto add = [&](double value) {
@@ -192,11 +217,11 @@ class RegionMerging {
             sum += chance_.plain[feature] * value + chance_.root[feature] * std::sqrt(value);
             ++feature;
         };
-        for (size_t k = 0; k < n_contrasts_; ++k)
-            add(contrasts_[edge * n_contrasts_ + k] / lengths_[edge]);
-        for (const Group &group : groups_) add(difference(a, b, group));
-        add(lengths_[edge] / std::min(perimeters_[a], perimeters_[b]));
-        add(std::min(areas_[a] / perimeters_[a], areas_[b] / perimeters_[b]) / std::sqrt(total_));
+        const double *contrasts = &contrasts_[(&edge - edges_.data()) * n_contrasts_];
+        for (size_t k = 0; k < n_contrasts_; ++k) add(contrasts[k] / edge.length);
+        for (const Group &group : groups_) add(difference(edge.first, edge.second, group));
+        add(edge.length / std::min(a.perimeter, b.perimeter));
+        add(std::min(a.area / a.perimeter, b.area / b.perimeter) / std::sqrt(total_));
         // The odds of a speck are never better than even, and the worse the smaller it is: its
         // chance to be apart, times its share of what is no speck.
         if (is_coarse_) return sum + chance_.coarse * (smaller - log_typical_);
@@ -215,21 +240,20 @@ class RegionMerging {
                    : std::sqrt(loops_.squared_distance(p, q, size));
     }
 
-    int32_t n_;
-    size_t columns_, n_contrasts_;
-    std::vector<double> areas_, sums_;
-    std::vector<Group> groups_;
-    std::vector<double> lengths_, contrasts_, perimeters_;
-    Chance chance_;
-    DenseLoops loops_;
-    std::vector<double> means_, log_shares_;
-    double total_ = 0.0;
+    const int32_t n_;
+    const size_t columns_, n_contrasts_;
+    const std::vector<Group> groups_;
+    const Chance chance_;
+    const DenseLoops loops_;
+    const double total_;  // area
     const double log_speck_ = std::log(chance_.speck), log_typical_ = std::log(chance_.typical);
     bool is_coarse_ = false;
+    std::vector<Region> regions_;
+    std::vector<double> means_;  // (regions, columns)
+    std::vector<Edge> edges_;
+    std::vector<double> contrasts_;  // (edges, contrasts), summed along them
     std::vector<std::vector<int32_t>> edges_of_;
     std::vector<int32_t> edge_to_;  // of the region being joined: its edge to each other region
-    std::vector<std::pair<int32_t, int32_t>> ends_;
-    std::vector<double> odds_;      // of each edge
     std::vector<Awaited> awaited_;  // of each region
     std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;
 };
