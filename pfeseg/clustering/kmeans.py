@@ -64,7 +64,7 @@ def kmeans(
         labels, distances, centres = kernels.improve_centres(
             rows, shares, rows[start], max_iterations, enough
         )
-        spread = float(shares @ distances)
+        spread = float((shares * distances).sum())  # BLAS might sum by threads
         if best is None or spread < least:
             least, best = spread, (labels, centres)
     assert best is not None

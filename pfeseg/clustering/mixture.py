@@ -8,6 +8,7 @@ is here.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -61,7 +62,7 @@ class Mixture:
             - 0.5 * n_dims * np.log(2 * np.pi)
             - 0.5 * np.einsum("ki,ki->k", linear, self.means)
         )
-        i, j = np.triu_indices(n_dims)
+        i, j = _upper(n_dims)
         quadratic = np.where(i == j, -0.5, -1.0) * precisions[:, i, j]
         return np.concatenate([constant[:, None], linear, quadratic], axis=1)
 
@@ -82,9 +83,15 @@ def fit_mixture(x: FloatArray, n_components: int, rng: np.random.Generator) -> M
     return replace(mixture, means=mixture.means + centre)
 
 
+@cache
+def _upper(n_dims: int) -> tuple[NDArray[np.intp], ...]:
+    """Return the indices i <= j of the upper half of a matrix."""
+    return np.triu_indices(n_dims)
+
+
 def _monomials(x: FloatArray) -> FloatArray:
     """1, x_i and x_i x_j (i <= j) of each row, (monomials, n): all that the steps need of x."""
-    i, j = np.triu_indices(x.shape[1])
+    i, j = _upper(x.shape[1])
     return np.concatenate([np.ones((1, len(x))), x.T, x.T[i] * x.T[j]])
 
 
@@ -98,7 +105,7 @@ def _maximise(sums: ArrayLike, n_rows: int) -> Mixture:
     counts = moments[:, 0] + 10 * np.finfo(np.float64).eps
     means = moments[:, 1 : 1 + n_dims] / counts[:, None]
     covariances = np.empty((len(counts), n_dims, n_dims))
-    i, j = np.triu_indices(n_dims)
+    i, j = _upper(n_dims)
     upper = moments[:, 1 + n_dims :] / counts[:, None] - means[:, i] * means[:, j]
     covariances[:, i, j] = covariances[:, j, i] = upper
     covariances += COVARIANCE_FLOOR * np.eye(n_dims)
