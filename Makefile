@@ -52,7 +52,8 @@ sanitize: ## Run the kernels' tests under AddressSanitizer and UBSanitizer
 	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
 		build/sanitize/bin/pytest tests/test_kernels.py tests/test_solver.py tests/test_hierarchy.py tests/test_boundaries.py \
-		tests/test_image.py tests/test_refine.py tests/test_pictures.py tests/test_files.py
+		tests/test_image.py tests/test_refine.py tests/test_pictures.py tests/test_files.py \
+		tests/test_filters.py tests/test_pixel_kernels.py
 
 clean: ## Remove all that was built
 	rm -rf .venv build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

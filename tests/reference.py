@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import heapq
+
 import numpy as np
 from scipy import ndimage
 from scipy.sparse import csc_array, diags_array, eye_array, kron
@@ -10,6 +12,7 @@ from skimage.segmentation import watershed
 
 from pfeseg import Graph, SolverSettings
 from pfeseg.image.smoothing import smooth
+from pfeseg.regions.hierarchy import Hierarchy
 
 
 def thin_svd_polar(X: np.ndarray) -> np.ndarray:
@@ -104,3 +107,102 @@ def area_weights(large: int, small: int) -> np.ndarray:
     pixels = np.arange(large)
     overlap = np.minimum(pixels + 1, edges[1:, None]) - np.maximum(pixels, edges[:-1, None])
     return np.maximum(overlap, 0) * small / large
+
+
+def nearest_centres(rows: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    squared = ((rows[:, None] - centres) ** 2).sum(axis=2)
+    return squared.argmin(axis=1), squared.min(axis=1)
+
+
+def spread_starts(rows: np.ndarray, weights: np.ndarray, first: int, draws: np.ndarray) -> list:
+    """Greedy k-means++: of the rows drawn for a centre, the one that leaves the least is taken."""
+    chosen = [first]
+    for drawn in draws:
+        nearest = nearest_centres(rows, rows[chosen])[1]
+        reach = np.cumsum(weights * nearest)
+        candidates = np.minimum(np.searchsorted(reach, drawn * reach[-1]), len(rows) - 1)
+        left = [weights @ nearest_centres(rows, rows[[*chosen, c]])[1] for c in candidates]
+        chosen.append(int(candidates[np.argmin(left)]))
+    return chosen
+
+
+def improve_centres(
+    rows: np.ndarray, weights: np.ndarray, centres: np.ndarray, max_iterations: int, enough: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Lloyd's iterations; a centre without rows starts anew at the row that fits worst."""
+    labels, distances = nearest_centres(rows, centres)
+    for _ in range(max_iterations):
+        moved, worst = np.empty_like(centres), np.argsort(distances, kind="stable").tolist()
+        for k in range(len(centres)):
+            own = labels == k
+            moved[k] = (
+                np.average(rows[own], axis=0, weights=weights[own])
+                if own.any()
+                else rows[worst.pop()]
+            )
+        shift, centres, old = ((moved - centres) ** 2).sum(), moved, labels
+        labels, distances = nearest_centres(rows, centres)
+        if shift <= enough or (labels == old).all():
+            break
+    return labels, centres
+
+
+def flood(relief: np.ndarray, markers: np.ndarray) -> np.ndarray:
+    """Take the lowest pixel beside the floods, of equal ones that which waits longest."""
+    marks, waiting = markers.copy(), []
+    height, width = marks.shape
+
+    def neighbours(y: int, x: int) -> list[tuple[int, int]]:
+        around = ((y - 1, x), (y, x - 1), (y, x + 1), (y + 1, x))
+        return [(v, u) for v, u in around if 0 <= v < height and 0 <= u < width]
+
+    def wait(pixel: tuple[int, int]) -> None:
+        heapq.heappush(waiting, (relief[pixel], turns.pop(), pixel))
+
+    turns = list(range(2 * marks.size, 0, -1))
+    for pixel in np.argwhere(marks).tolist():
+        if any(not marks[other] for other in neighbours(*pixel)):
+            wait(tuple(pixel))
+    while waiting:
+        pixel = heapq.heappop(waiting)[2]
+        for other in neighbours(*pixel):
+            if not marks[other]:
+                marks[other] = marks[pixel]
+                wait(other)
+    return marks
+
+
+def bilinear(values: np.ndarray, y: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Take the values of (h, w, c) at places along y and x; beyond the ends those of the ends."""
+    for axis, places in enumerate((y, x)):
+        grid = np.arange(values.shape[axis])
+        values = np.apply_along_axis(
+            lambda line, at=places, grid=grid: np.interp(at, grid, line), axis, values
+        )
+    return values
+
+
+def resize_hierarchy(tree: Hierarchy, base: np.ndarray) -> list[tuple[float, frozenset]]:
+    """Join touching regions of a base in the order of their levels; returns the regions made."""
+    content = {k: {k} for k in range(len(tree.merges) + 1)}
+    level_of = {}
+    for (kept, absorbed), level in zip(tree.merges.tolist(), tree.levels, strict=True):
+        for a in content[kept]:
+            for b in content[absorbed]:
+                level_of[min(a, b), max(a, b)] = level
+        content[kept] |= content.pop(absorbed)
+    sides = ((base[:, 1:], base[:, :-1]), (base[1:], base[:-1]))
+    pairs = {
+        (min(a, b), max(a, b))
+        for one, other in sides
+        for a, b in zip(one.ravel().tolist(), other.ravel().tolist(), strict=True)
+        if a != b
+    }
+    owner = {k: frozenset([k]) for k in np.unique(base).tolist()}
+    made = []
+    for a, b in sorted(pairs, key=lambda pair: (level_of[pair], pair)):
+        if owner[a] != owner[b]:
+            joined = owner[a] | owner[b]
+            owner |= dict.fromkeys(joined, joined)
+            made.append((level_of[a, b], joined))
+    return made

@@ -24,6 +24,7 @@ from pfeseg.files.labels import read_labels
 from pfeseg.files.matlab import UCM_THRESHOLDS, cut_contour_map, read_segmentations
 from pfeseg.image.arrays import as_raster
 from pfeseg.image.detail import look_closely
+from pfeseg.image.smoothing import gaussian, smooth
 from pfeseg.labels.maps import split_regions
 from pfeseg.regions.appearance import describe
 from pfeseg.regions.chance import CHANCE
@@ -80,6 +81,40 @@ def test_contrast_equals_that_of_plain_loops(reach, chi_square):
         strict=True,
     ):
         np.testing.assert_allclose(fast, exact, rtol=2e-5)
+
+
+@pytest.mark.parametrize("reach", [3, 21])
+@pytest.mark.parametrize("shape", [(20, 30), (3, 700), (300, 2), (1, 5), (40, 1)])
+def test_contrast_of_smoothed_images_is_that_of_the_plain_steps(shape, reach):
+    """Strips and rows that are kept for a while only change nothing."""
+    rng = np.random.default_rng(reach)
+    window = gaussian(0.3 * reach, 0, truncate=3)
+    image = rng.random((*shape, 3), dtype=np.float32)
+    classes = rng.integers(0, 5, shape).astype(np.int32)
+    smoothed = smooth(image[..., 1:].copy(), 0.3 * reach, truncate=3)
+    histograms = smooth(np.eye(5, dtype=np.float32)[classes], 0.3 * reach, truncate=3)
+    for found, plain in (
+        (
+            kernels.colour_contrast(image, 1, 3, window, reach),
+            kernels.oriented_contrast(smoothed, reach, False),
+        ),
+        (
+            kernels.class_contrast(classes, 5, window, reach),
+            kernels.oriented_contrast(histograms, reach, True),
+        ),
+    ):
+        for fast, exact in zip(found, plain, strict=True):
+            np.testing.assert_allclose(fast, exact, atol=1e-5)
+
+
+def test_contrast_refuses_what_does_not_exist():
+    image, classes = np.zeros((3, 3, 1), np.float32), np.zeros((3, 3), np.int32)
+    with pytest.raises(ValueError, match="no such channels"):
+        kernels.colour_contrast(image, 0, 2, np.ones(1), 3)
+    with pytest.raises(ValueError, match="no such class"):
+        kernels.class_contrast(classes, 0, np.ones(1), 3)
+    with pytest.raises(ValueError, match="window must be odd"):
+        kernels.class_contrast(classes, 1, np.ones(2), 3)
 
 
 def test_contrast_refuses_an_even_reach():

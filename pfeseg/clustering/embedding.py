@@ -40,8 +40,6 @@ def cluster_embedding(Y: ArrayLike, n_segments: int, seed: int = 0) -> NDArray[n
     (n,) int32 array
         Labels 0, 1, ... in order of first appearance, none left out.
     """
-    from threadpoolctl import threadpool_limits
-
     rows = np.asarray(Y, dtype=np.float32)
     if rows.ndim != 2 or not np.isfinite(rows).all():
         raise InvalidInputError(f"Y must be a finite (n, d) array, got shape {rows.shape}")
@@ -53,13 +51,12 @@ def cluster_embedding(Y: ArrayLike, n_segments: int, seed: int = 0) -> NDArray[n
     scale = float(np.sqrt(np.square(rows, dtype=np.float64).sum(axis=1).mean())) or 1.0
     rows = rows / np.float32(scale)
     rng = np.random.default_rng(seed)
-    with threadpool_limits(1):  # more threads may change the bytes
-        if len(rows) > MAX_FIT_ROWS:
-            sample = rng.choice(len(rows), MAX_FIT_ROWS, replace=False)
-            _, centres = kmeans(rows[np.sort(sample)], n_segments, rng, N_STARTS)
-            labels, _ = assign(rows, centres)
-        else:
-            labels, centres = kmeans(rows, n_segments, rng, N_STARTS)
+    if len(rows) > MAX_FIT_ROWS:
+        sample = rng.choice(len(rows), MAX_FIT_ROWS, replace=False)
+        _, centres = kmeans(rows[np.sort(sample)], n_segments, rng, N_STARTS)
+        labels, _ = assign(rows, centres)
+    else:
+        labels, centres = kmeans(rows, n_segments, rng, N_STARTS)
     return consecutive(_merge_equal(centres)[labels])
 
 

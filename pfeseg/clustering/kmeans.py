@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg import kernels
+
 FloatArray = NDArray[np.floating[Any]]
 Labels = NDArray[np.int32]
 
@@ -23,8 +25,6 @@ QUANTISE_PIXELS = 4_000
 
 QUANTISE_ITERATIONS = 20
 """Classes need not be the best to describe an image."""
-
-_CHUNK_ROWS = 1 << 16
 
 
 def kmeans(
@@ -53,14 +53,22 @@ def kmeans(
     centres : (k, d) array
         Equal ones where there are fewer distinct rows than clusters.
     """
-    best: tuple[float, Labels, FloatArray] | None = None
+    rows = np.ascontiguousarray(rows)
+    enough = TOLERANCE * float(rows.var(axis=0, dtype=np.float64).mean())
+    shares = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+    least, best = np.inf, None
     for _ in range(n_starts):
-        start = _plus_plus(rows, n_clusters, rng, weights)
-        run = _lloyd(rows, start, max_iterations, weights)
-        if best is None or run[0] < best[0]:
-            best = run
+        first = rng.integers(len(rows)) if weights is None else _draw(shares, rng)
+        draws = rng.random((n_clusters - 1, 2 + int(np.log(n_clusters))))
+        start = kernels.spread_starts(rows, shares, int(first), draws)
+        labels, distances, centres = kernels.improve_centres(
+            rows, shares, rows[start], max_iterations, enough
+        )
+        spread = float((shares * distances).sum())  # BLAS might sum by threads
+        if best is None or spread < least:
+            least, best = spread, (labels, centres)
     assert best is not None
-    return best[1], best[2]
+    return best
 
 
 def quantise(
@@ -82,7 +90,7 @@ def quantise(
     (classes, c) float32 array
         Their centres.
     """
-    rows = features.reshape(-1, features.shape[2]).astype(np.float32)
+    rows = features.reshape(-1, features.shape[2]).astype(np.float32, copy=False)
     sample = rows
     if len(rows) > QUANTISE_PIXELS:
         sample = rows[np.sort(rng.choice(len(rows), QUANTISE_PIXELS, replace=False))]
@@ -93,89 +101,10 @@ def quantise(
 
 def assign(rows: FloatArray, centres: FloatArray) -> tuple[Labels, FloatArray]:
     """Return the nearest centre of each row, and its squared distance."""
-    norms = np.einsum("ij,ij->i", centres, centres)
-    labels = np.empty(len(rows), dtype=np.int32)
-    distances = np.empty(len(rows), dtype=rows.dtype)
-    for begin in range(0, len(rows), _CHUNK_ROWS):
-        part = rows[begin : begin + _CHUNK_ROWS]
-        partial = norms - 2 * (part @ centres.T)  # short of the row's own norm
-        nearest = partial.argmin(axis=1)
-        labels[begin : begin + len(part)] = nearest
-        own = np.einsum("ij,ij->i", part, part)
-        closest = np.take_along_axis(partial, nearest[:, None], axis=1)[:, 0]
-        distances[begin : begin + len(part)] = np.maximum(closest + own, 0)
-    return labels, distances
+    return kernels.nearest_centres(np.ascontiguousarray(rows), centres)
 
 
-def _lloyd(
-    rows: FloatArray, centres: FloatArray, max_iterations: int, weights: FloatArray | None
-) -> tuple[float, Labels, FloatArray]:
-    """Improve centres until they rest; returns the weighted sum of squared distances too."""
-    enough = TOLERANCE * float(rows.var(axis=0, dtype=np.float64).mean())
-    labels, distances = assign(rows, centres)
-    exact = rows.astype(np.float64)
-    for _ in range(max_iterations):
-        moved = _means(exact, labels, distances, len(centres), weights).astype(rows.dtype)
-        shift = float(((moved - centres) ** 2).sum())
-        centres = moved
-        old_labels = labels
-        labels, distances = assign(rows, centres)
-        if shift <= enough or (labels == old_labels).all():
-            break
-    return float(_times(distances, weights).sum(dtype=np.float64)), labels, centres
-
-
-def _means(
-    rows: FloatArray,
-    labels: Labels,
-    distances: FloatArray,
-    n_clusters: int,
-    weights: FloatArray | None,
-) -> FloatArray:
-    from scipy.sparse import csr_array
-
-    n = len(rows)
-    counts = np.bincount(labels, weights, n_clusters)
-    shares = np.ones(n) if weights is None else weights
-    indicators = csr_array((shares, labels, np.arange(n + 1)), shape=(n, n_clusters))
-    sums = indicators.T @ rows
-    empty = np.flatnonzero(counts == 0)
-    if empty.size:  # a lost centre starts anew at the row that fits worst
-        farthest = np.argsort(distances, kind="stable")[::-1][: empty.size]
-        sums[empty], counts[empty] = rows[farthest], 1
-    return np.asarray(sums / counts[:, None])
-
-
-def _plus_plus(
-    rows: FloatArray, n_clusters: int, rng: np.random.Generator, weights: FloatArray | None
-) -> FloatArray:
-    """Choose starting centres among the rows, each far from those before (greedy k-means++)."""
-    n_trials = 2 + int(np.log(n_clusters))
-    norms = np.einsum("ij,ij->i", rows, rows)
-    first = rng.integers(len(rows)) if weights is None else _draw(weights, 1, rng)[0]
-    chosen = [int(first)]
-    nearest = _squared_distances(rows, norms, chosen)[0]
-    for _ in range(1, n_clusters):
-        candidates = _draw(_times(nearest, weights), n_trials, rng)
-        reduced = np.minimum(nearest, _squared_distances(rows, norms, candidates))
-        best = int(_times(reduced, weights).sum(axis=1, dtype=np.float64).argmin())
-        chosen.append(int(candidates[best]))
-        nearest = reduced[best]
-    return rows[chosen]
-
-
-def _draw(shares: FloatArray, count: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Draw indices, each as often as its share says."""
-    reach = np.cumsum(shares, dtype=np.float64)
-    drawn = np.searchsorted(reach, rng.random(count) * reach[-1])
-    return np.asarray(np.minimum(drawn, len(shares) - 1))
-
-
-def _times(values: FloatArray, weights: FloatArray | None) -> FloatArray:
-    return values if weights is None else values * weights
-
-
-def _squared_distances(rows: FloatArray, norms: FloatArray, chosen: Any) -> FloatArray:
-    """Return the squared distance of every row from the chosen ones, (chosen, n)."""
-    cross = rows[chosen] @ rows.T
-    return np.asarray(np.maximum(norms[chosen][:, None] - 2 * cross + norms, 0))
+def _draw(shares: FloatArray, rng: np.random.Generator) -> int:
+    """Draw an index, each as often as its share says."""
+    reach = np.cumsum(shares)
+    return min(int(np.searchsorted(reach, rng.random() * reach[-1])), len(shares) - 1)

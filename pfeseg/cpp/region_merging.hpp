@@ -5,9 +5,13 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <queue>
 #include <tuple>
+#include <utility>
 #include <vector>
+
+#include "dense_loops.hpp"
 
 namespace pfeseg {
 
@@ -24,14 +28,15 @@ struct Group {
 };
 
 // Log-odds that two touching regions are apart, of the features of their pair: the contrasts along
-// their boundary, the differences of their groups of columns, the share that the boundary has in the
-// shorter of their perimeters, and the width of the thinner one, as area over perimeter. Each counts by itself and by its square root, up to a cap.
+// their boundary, the differences of their groups of columns, the share that the boundary has in
+// the shorter of their perimeters, and the width of the thinner one, as area over perimeter. Each
+// counts by itself and by its square root, up to a cap.
 struct Chance {
     std::vector<double> plain, root, cap;  // of each feature
     double smaller, larger;                // of the logarithms of the areas, as shares of the image
     double bias;
     double speck;  // share of the image below which a region is not to stand for itself
-    double coarse, typical;  // beyond even odds: more weight of the smaller area, over a typical one
+    double coarse, typical;  // beyond even odds: more weight of the smaller area over a typical one
 };
 
 struct Merge {
@@ -39,56 +44,76 @@ struct Merge {
     double height;
 };
 
+// Asks for memory that is needed soon: regions that merge next lie anywhere.
+inline void fetch_soon(const double *values, size_t size) {
+#ifdef __GNUC__
+    for (size_t k = 0; k < size; k += 8) __builtin_prefetch(values + k);
+#else
+    (void)values, (void)size;
+#endif
+}
+
 class RegionMerging {
   public:
     // sums: (regions, columns); per edge its two regions, its length in pixels
     // and the sums of its contrasts along that length, (edges, contrasts).
-    RegionMerging(std::vector<double> areas, std::vector<double> sums, std::vector<Group> groups,
-                  const std::vector<int32_t> &pairs, std::vector<double> lengths,
-                  std::vector<double> contrasts, Chance chance)
-        : n_(static_cast<int32_t>(areas.size())),
-          columns_(n_ ? sums.size() / areas.size() : 0),
+    RegionMerging(const double *areas, int32_t n, const double *sums, size_t columns,
+                  std::vector<Group> groups, const int32_t *pairs, const double *lengths,
+                  size_t n_edges, std::vector<double> contrasts, Chance chance,
+                  const DenseLoops &loops)
+        : n_(n),
+          columns_(columns),
           n_contrasts_(chance.plain.size() - groups.size() - 2),
-          areas_(std::move(areas)),
-          sums_(std::move(sums)),
           groups_(std::move(groups)),
-          lengths_(std::move(lengths)),
-          contrasts_(std::move(contrasts)),
-          perimeters_(n_, 0.0),
           chance_(std::move(chance)),
-          edges_of_(n_),
-          edge_to_(n_, -1),
-          stamp_(lengths_.size(), 0) {
-        for (const double area : areas_) total_ += area;
-        ends_.resize(lengths_.size());
-        for (size_t e = 0; e < ends_.size(); ++e) {
-            ends_[e] = {pairs[2 * e], pairs[2 * e + 1]};
+          loops_(loops),
+          total_(std::accumulate(areas, areas + n, 0.0)),
+          regions_(n),
+          means_(sums, sums + n * columns),
+          edges_(n_edges),
+          contrasts_(std::move(contrasts)),
+          edges_of_(n),
+          edge_to_(n, -1),
+          awaited_(n, Awaited{gone, -1}) {
+        for (int32_t region = 0; region < n; ++region) {
+            regions_[region] = {areas[region], 0.0, std::log(areas[region] / total_)};
+            for (size_t k = 0; k < columns; ++k) means_[region * columns + k] /= areas[region];
+        }
+        for (size_t e = 0; e < n_edges; ++e) {
+            edges_[e] = {pairs[2 * e], pairs[2 * e + 1], lengths[e], 0.0};
             for (const int32_t end : {pairs[2 * e], pairs[2 * e + 1]}) {
                 edges_of_[end].push_back(static_cast<int32_t>(e));
-                perimeters_[end] += lengths_[e];
+                regions_[end].perimeter += lengths[e];
             }
         }
     }
 
     // Merges until no two regions touch. The heights, log-odds, never fall.
     std::vector<Merge> run() {
-        for (size_t e = 0; e < ends_.size(); ++e) push(static_cast<int32_t>(e));
+        find_all_odds();
         std::vector<Merge> merges;
         double height = -std::numeric_limits<double>::infinity();
         while (!waiting_.empty()) {
-            const auto [odds, edge, stamp] = waiting_.top();
+            const auto [odds, edge, region] = waiting_.top();
             waiting_.pop();
-            if (stamp != stamp_[edge]) continue;  // gone, or waiting with newer odds
+            if (awaited_[region] != Awaited{odds, edge}) continue;  // it waits for another
+            if (edges_[edge].odds != odds) {  // the edge is gone or has newer odds
+                wait_for_lowest(region);
+                continue;
+            }
             if (!is_coarse_ && odds > 0.0) {
-                become_coarse();
+                // All regions that are left are as likely as not to be apart. Which of them to
+                // do without is told by their area more than before.
+                is_coarse_ = true;
+                find_all_odds();
                 height = beyond_even;
                 continue;
             }
             height = std::max(height, odds);
-            auto [kept, absorbed] = ends_[edge];
+            int32_t kept = edges_[edge].first, absorbed = edges_[edge].second;
             if (edges_of_[kept].size() < edges_of_[absorbed].size()) std::swap(kept, absorbed);
-            stamp_[edge] = -1;
-            perimeters_[kept] += perimeters_[absorbed] - 2.0 * lengths_[edge];
+            edges_[edge].odds = gone;
+            regions_[kept].perimeter += regions_[absorbed].perimeter - 2.0 * edges_[edge].length;
             join(kept, absorbed);
             merges.push_back({kept, absorbed, height});
         }
@@ -99,106 +124,137 @@ class RegionMerging {
     static constexpr double beyond_even = 1e-5;
 
   private:
-    using Waiting = std::tuple<double, int32_t, int64_t>;  // log-odds, edge, stamp
+    using Awaited = std::pair<double, int32_t>;            // log-odds, edge
+    using Waiting = std::tuple<double, int32_t, int32_t>;  // log-odds, edge, region
+    static constexpr double gone = std::numeric_limits<double>::infinity();  // odds of an edge
 
-    // All regions that are left are as likely as not to be apart. Which of them to do without
-    // is told by their area more than before.
-    void become_coarse() {
-        is_coarse_ = true;
+    struct Region {
+        double area, perimeter;
+        double log_share;  // of the area in that of the image
+    };
+    struct Edge {
+        int32_t first, second;
+        double length, odds;
+    };
+
+    void find_all_odds() {
+        for (Edge &edge : edges_)
+            if (edge.odds != gone) edge.odds = log_odds(edge);
         waiting_ = {};
-        for (size_t e = 0; e < ends_.size(); ++e)
-            if (stamp_[e] >= 0) push(static_cast<int32_t>(e));
+        for (int32_t region = 0; region < n_; ++region) wait_for_lowest(region);
+    }
+
+    // Queues the edge of lowest odds of a region. When the odds of an edge change, one of its
+    // regions is queued anew, which is enough for the lowest of all edges to come first; what the
+    // other one waits for is looked at when its turn comes.
+    void wait_for_lowest(int32_t region) {
+        Awaited lowest{gone, -1};
+        for (const int32_t e : edges_of_[region])
+            lowest = std::min(lowest, Awaited{edges_[e].odds, e});
+        awaited_[region] = lowest;
+        if (lowest.first != gone) waiting_.emplace(lowest.first, lowest.second, region);
     }
 
     void join(int32_t kept, int32_t absorbed) {
-        areas_[kept] += areas_[absorbed];
-        for (size_t k = 0; k < columns_; ++k)
-            sums_[kept * columns_ + k] += sums_[absorbed * columns_ + k];
+        mix(kept, absorbed);
         std::vector<int32_t> &edges = edges_of_[kept];
         edges.erase(std::remove_if(edges.begin(), edges.end(),
-                                   [&](int32_t e) { return stamp_[e] < 0; }),
+                                   [&](int32_t e) { return edges_[e].odds == gone; }),
                     edges.end());
         for (const int32_t e : edges) edge_to_[other_end(e, kept)] = e;
         for (const int32_t e : edges_of_[absorbed]) {
-            if (stamp_[e] < 0) continue;
+            if (edges_[e].odds == gone) continue;
             const int32_t other = other_end(e, absorbed);
             if (const int32_t same = edge_to_[other]; same >= 0) {
-                lengths_[same] += lengths_[e];
+                edges_[same].length += edges_[e].length;
                 for (size_t k = 0; k < n_contrasts_; ++k)
                     contrasts_[same * n_contrasts_ + k] += contrasts_[e * n_contrasts_ + k];
-                stamp_[e] = -1;
+                edges_[e].odds = gone;
             } else {
-                ends_[e] = {kept, other};
+                edges_[e].first = kept;
+                edges_[e].second = other;
                 edge_to_[other] = e;
                 edges.push_back(e);
             }
         }
         edges_of_[absorbed].clear();
         edges_of_[absorbed].shrink_to_fit();
+        awaited_[absorbed] = {gone, -1};
         for (const int32_t e : edges) {
-            edge_to_[other_end(e, kept)] = -1;
-            push(e);
+            const int32_t other = other_end(e, kept);
+            edge_to_[other] = -1;
+            fetch_soon(&means_[other * columns_], columns_);
+            fetch_soon(&regions_[other].area, 3);
+            fetch_soon(&contrasts_[e * n_contrasts_], n_contrasts_);
         }
+        for (const int32_t e : edges) edges_[e].odds = log_odds(edges_[e]);
+        wait_for_lowest(kept);
+    }
+
+    // Means and area of a region that takes in another one.
+    void mix(int32_t kept, int32_t absorbed) {
+        Region &region = regions_[kept];
+        const double area = region.area + regions_[absorbed].area;
+        const double share = regions_[absorbed].area / area;
+        double *means = &means_[kept * columns_];
+        const double *others = &means_[absorbed * columns_];
+        for (size_t k = 0; k < columns_; ++k) means[k] += share * (others[k] - means[k]);
+        region.area = area;
+        region.log_share = std::log(area / total_);
     }
 
     int32_t other_end(int32_t edge, int32_t end) const {
-        return ends_[edge].first == end ? ends_[edge].second : ends_[edge].first;
+        return edges_[edge].first == end ? edges_[edge].second : edges_[edge].first;
     }
 
-    void push(int32_t edge) { waiting_.emplace(log_odds(edge), edge, ++stamp_[edge]); }
-
-    double log_odds(int32_t edge) const {
-        const auto [a, b] = ends_[edge];
-        const auto [smaller, larger] = std::minmax(areas_[a], areas_[b]);
-        double sum = chance_.bias + chance_.smaller * std::log(smaller / total_) +
-                     chance_.larger * std::log(larger / total_);
+    double log_odds(const Edge &edge) const {
+        const Region &a = regions_[edge.first], &b = regions_[edge.second];
+        const auto [smaller, larger] = std::minmax(a.log_share, b.log_share);
+        double sum = chance_.bias + chance_.smaller * smaller + chance_.larger * larger;
         size_t feature = 0;
         const auto add = [&](double value) {
             value = std::min(value, chance_.cap[feature]);
             sum += chance_.plain[feature] * value + chance_.root[feature] * std::sqrt(value);
             ++feature;
         };
-        for (size_t k = 0; k < n_contrasts_; ++k)
-            add(contrasts_[edge * n_contrasts_ + k] / lengths_[edge]);
-        for (const Group &group : groups_) add(difference(a, b, group));
-        add(lengths_[edge] / std::min(perimeters_[a], perimeters_[b]));
-        add(std::min(areas_[a] / perimeters_[a], areas_[b] / perimeters_[b]) / std::sqrt(total_));
+        const double *contrasts = &contrasts_[(&edge - edges_.data()) * n_contrasts_];
+        for (size_t k = 0; k < n_contrasts_; ++k) add(contrasts[k] / edge.length);
+        for (const Group &group : groups_) add(difference(edge.first, edge.second, group));
+        add(edge.length / std::min(a.perimeter, b.perimeter));
+        add(std::min(a.area / a.perimeter, b.area / b.perimeter) / std::sqrt(total_));
         // The odds of a speck are never better than even, and the worse the smaller it is: its
         // chance to be apart, times its share of what is no speck.
-        const double share = smaller / total_;
-        if (is_coarse_) return sum + chance_.coarse * std::log(share / chance_.typical);
-        if (share >= chance_.speck) return sum;
-        return std::log(share / chance_.speck) - std::log1p(std::exp(-sum));
+        if (is_coarse_) return sum + chance_.coarse * (smaller - log_typical_);
+        if (smaller >= log_speck_) return sum;
+        return smaller - log_speck_ - std::log1p(std::exp(-sum));
     }
 
     double difference(int32_t a, int32_t b, const Group &group) const {
-        const double *p = &sums_[a * columns_], *q = &sums_[b * columns_];
-        double sum = 0.0, of_a = 0.0, of_b = 0.0;
-        for (int32_t k = group.first; k < group.last; ++k) {
-            const double x = p[k] / areas_[a], y = q[k] / areas_[b];
-            of_a += x;
-            of_b += y;
-            if (group.comparison == Comparison::euclidean)
-                sum += (x - y) * (x - y);
-            else if (x + y > 0.0)
-                sum += (x - y) * (x - y) / (x + y);
-        }
-        if (group.comparison == Comparison::smaller) return std::min(of_a, of_b);
-        return group.comparison == Comparison::chi_square ? 0.5 * sum : std::sqrt(sum);
+        const double *p = &means_[a * columns_ + group.first];
+        const double *q = &means_[b * columns_ + group.first];
+        const int64_t size = group.last - group.first;
+        if (group.comparison == Comparison::smaller)
+            return std::min(std::accumulate(p, p + size, 0.0), std::accumulate(q, q + size, 0.0));
+        return group.comparison == Comparison::chi_square
+                   ? 0.5 * loops_.chi_square(p, q, size)
+                   : std::sqrt(loops_.squared_distance(p, q, size));
     }
 
-    int32_t n_;
-    size_t columns_, n_contrasts_;
-    std::vector<double> areas_, sums_;
-    std::vector<Group> groups_;
-    std::vector<double> lengths_, contrasts_, perimeters_;
-    Chance chance_;
-    double total_ = 0.0;
+    const int32_t n_;
+    const size_t columns_, n_contrasts_;
+    const std::vector<Group> groups_;
+    const Chance chance_;
+    const DenseLoops loops_;
+    const double total_;  // area
+    const double log_speck_ = std::log(chance_.speck), log_typical_ = std::log(chance_.typical);
     bool is_coarse_ = false;
+    std::vector<Region> regions_;
+    std::vector<double> means_;  // (regions, columns)
+    std::vector<Edge> edges_;
+    std::vector<double> contrasts_;  // (edges, contrasts), summed along them
     std::vector<std::vector<int32_t>> edges_of_;
     std::vector<int32_t> edge_to_;  // of the region being joined: its edge to each other region
-    std::vector<std::pair<int32_t, int32_t>> ends_;
-    std::vector<int64_t> stamp_;  // -1 once an edge is gone
+    std::vector<Awaited> awaited_;  // of each region
     std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;
 };
 

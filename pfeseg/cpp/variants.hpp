@@ -1,9 +1,11 @@
 // Which compiled variant of the kernels runs on this machine.
 #pragma once
 
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 
+#include "dense_loops.hpp"
 #include "front_walk.hpp"
 #include "split_bregman.hpp"
 
@@ -39,6 +41,26 @@ WalkKernel<T> choose_walk(const std::string &variant, int width) {
     if (uses_avx2(variant)) return avx2_walk<T>(width);
 #endif
     return baseline_walk<T>(width);
+}
+
+// All variants of these give the same bytes, so that callers need not say which they want.
+inline DenseLoops dense_loops() {
+#ifdef PFESEG_HAS_AVX2
+    const char *chosen = std::getenv("PFESEG_KERNELS");
+    if (cpu_has_avx2() && !(chosen && std::string(chosen) == "baseline")) return avx2_loops();
+#endif
+    return baseline_loops();
+}
+
+template <class T>
+const LineLoops<T> &lines_of(const DenseLoops &loops);
+template <>
+inline const LineLoops<float> &lines_of<float>(const DenseLoops &loops) {
+    return loops.single;
+}
+template <>
+inline const LineLoops<double> &lines_of<double>(const DenseLoops &loops) {
+    return loops.exact;
 }
 
 }  // namespace pfeseg

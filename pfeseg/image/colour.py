@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pfeseg import kernels
 from pfeseg.image.arrays import as_rgb
 
-FloatArray = NDArray[np.float64]
+FloatArray = NDArray[Any]
+"""Of single precision, to which colours are known."""
 
 
-def to_lab(rgb: FloatArray) -> FloatArray:
-    """Turn RGB in [0, 1], (h, w, 3), into CIELAB, L from 0 to 100."""
-    from skimage.color import rgb2lab
+def to_lab(rgb: NDArray[Any]) -> FloatArray:
+    """Turn sRGB of 8 bits, or floats in [0, 1], (h, w, 3), into CIELAB, L from 0 to 100.
 
-    return np.asarray(rgb2lab(rgb), dtype=np.float64)
+    The same as ``skimage.color.rgb2lab`` to single precision, against which the tests hold it.
+    """
+    return kernels.lab(np.ascontiguousarray(rgb))
 
 
 def as_lab(image: ArrayLike) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +14,7 @@ from pfeseg.image.colour import to_lab
 from pfeseg.image.resize import area_average, interpolate, shrink, small_size
 from pfeseg.image.texture import local_contrast
 
-FloatArray = NDArray[np.float64]
+FloatArray = NDArray[Any]
 
 DETAIL = 4
 """Texture is looked at from this many times the resolution of the embedding."""
@@ -34,7 +35,7 @@ class Detail:
 
     Attributes
     ----------
-    lab : (h', w', 3) array
+    lab : (h', w', 3) float32 array
         CIELAB.
     """
 
@@ -52,7 +53,9 @@ def look_closely(image: Raster, small_shape: tuple[int, ...]) -> Detail:
     if factor >= WORTHWHILE:
         return Detail(to_lab(shrink(image, factor)))
     lab = to_lab(image.rgb())
-    return Detail(interpolate(lab, small_size(lab.shape, factor)) if factor < 1 else lab)
+    if factor < 1:
+        lab = interpolate(lab, small_size(lab.shape, factor)).astype(np.float32)
+    return Detail(lab)
 
 
 def measure_contrast(detail: Detail, small_shape: tuple[int, ...]) -> FloatArray:

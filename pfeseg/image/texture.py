@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.image.smoothing import smooth
+from pfeseg import kernels
+from pfeseg.image.smoothing import gaussian, smooth
 
-FloatArray = NDArray[np.float64]
+FloatArray = NDArray[Any]
 
 CONTRAST_BANDS = ((0.0, 1.0, 2.0), (1.0, 2.5, 4.0))
 """Of each channel of `local_contrast`: the two blurs between which detail is taken, and the
@@ -24,11 +27,14 @@ COMPRESSION = 5.0
 
 def local_contrast(lightness: FloatArray) -> FloatArray:
     """Root mean square of the detail about each pixel at two scales, (h, w, 2), in units of L."""
-    energies = [
-        smooth((smooth(lightness, fine) - smooth(lightness, coarse)) ** 2, window)
-        for fine, coarse, window in CONTRAST_BANDS
-    ]
-    return np.asarray(np.sqrt(np.stack(energies, axis=-1)))
+    image = np.ascontiguousarray(lightness)
+    blurs = {width: smooth(image, width) for band in CONTRAST_BANDS for width in band[:2]}
+    contrast = np.empty((*image.shape, len(CONTRAST_BANDS)), dtype=image.dtype)
+    for k, (fine, coarse, window) in enumerate(CONTRAST_BANDS):
+        detail = blurs[fine] - blurs[coarse]
+        np.square(detail, out=detail)
+        contrast[..., k] = np.sqrt(smooth(detail, window))
+    return contrast
 
 
 def filter_responses(lightness: FloatArray, shape: tuple[int, int]) -> FloatArray:
@@ -43,16 +49,13 @@ def filter_responses(lightness: FloatArray, shape: tuple[int, int]) -> FloatArra
         Of the given shape (h, w).
     """
     rows, columns = (
-        ((np.arange(small) + 0.5) * large / small).astype(np.intp)
+        ((np.arange(small) + 0.5) * large / small).astype(np.int32)
         for small, large in zip(shape, lightness.shape, strict=True)
     )
-    responses = np.stack(
-        [
-            smooth(lightness, scale, order)[np.ix_(rows, columns)] * scale ** sum(order)
-            for scale in FILTER_SCALES
-            for order in DERIVATIVES
-        ],
-        axis=-1,
-    )
-    norm = np.sqrt((responses**2).sum(axis=-1, keepdims=True))
-    return np.asarray(responses * np.log1p(norm / COMPRESSION) / (norm + 1e-6))
+    image = np.ascontiguousarray(lightness, dtype=np.float32)
+    bank = [
+        tuple(gaussian(scale, along) * scale**along for along in order)
+        for scale in FILTER_SCALES
+        for order in DERIVATIVES
+    ]
+    return kernels.filter_responses(image, bank, rows, columns, COMPRESSION)

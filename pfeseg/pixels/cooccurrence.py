@@ -51,14 +51,11 @@ def colour_information(colours: FloatArray, seed: int) -> tuple[NDArray[np.int32
     (K, K) array
         `mutual_information` of the classes.
     """
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):  # more threads may change the bytes
-        classes, centres = quantise(colours, N_CLASSES, np.random.default_rng(seed))
-        # An image of few colours leaves classes empty, which must not share in the counts.
-        used, inverse = np.unique(classes, return_inverse=True)
-        classes = inverse.reshape(classes.shape).astype(np.int32)
-        return classes, mutual_information(classes, centres[used])
+    classes, centres = quantise(colours, N_CLASSES, np.random.default_rng(seed))
+    # An image of few colours leaves classes empty, which must not share in the counts.
+    used, inverse = np.unique(classes, return_inverse=True)
+    classes = inverse.reshape(classes.shape).astype(np.int32)
+    return classes, mutual_information(classes, centres[used])
 
 
 def mutual_information(
@@ -103,4 +100,5 @@ def _shared(counts: FloatArray, centres: NDArray[np.floating[Any]]) -> FloatArra
     typical2 = np.median(to_next.min(axis=1))
     kernel = np.exp(-distance2 / (2 * KERNEL_WIDTH**2 * typical2))
     kernel /= kernel.sum(axis=0)
-    return np.asarray(kernel @ counts @ kernel.T)
+    # Not by matrix products, whose bytes may depend on the number of threads.
+    return np.asarray(np.einsum("ij,kj->ik", np.einsum("ij,jk->ik", kernel, counts), kernel))

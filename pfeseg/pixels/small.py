@@ -13,7 +13,7 @@ from pfeseg.errors import InvalidInputError
 from pfeseg.image.arrays import as_rgb
 from pfeseg.image.colour import to_lab
 
-FloatArray = NDArray[np.float64]
+FloatArray = NDArray[Any]
 Texture = NDArray[np.floating[Any]] | None
 
 

@@ -58,8 +58,6 @@ def mixture_start(
     image: SmallImage, n_dims: int, assignment: Assignment, seed: int
 ) -> NDArray[np.float32]:
     """Do as `gmm_initial_embedding` with an image that was checked."""
-    from threadpoolctl import threadpool_limits
-
     colours = _features(image)
     if not 1 <= n_dims <= len(colours):
         raise InvalidInputError(
@@ -71,15 +69,14 @@ def mixture_start(
             f"{argument('assignment')} must be one of {', '.join(ASSIGNMENTS)}; got {assignment!r}"
         )
     Y0 = np.zeros((len(colours), n_dims), dtype=np.float32)
-    with threadpool_limits(1):  # more threads may change the bytes
-        most = MAX_FIT_PIXELS if image.texture is None else MAX_TEXTURE_FIT_PIXELS
-        mixture = _fit(colours, n_dims, seed, most)
-        for begin in range(0, len(colours), _CHUNK_PIXELS):
-            rows = slice(begin, begin + _CHUNK_PIXELS)
-            posterior = mixture.posterior(colours[rows])
-            if assignment == "hard":
-                posterior = np.eye(posterior.shape[1])[posterior.argmax(axis=1)]
-            Y0[rows, : posterior.shape[1]] = posterior
+    most = MAX_FIT_PIXELS if image.texture is None else MAX_TEXTURE_FIT_PIXELS
+    mixture = _fit(colours, n_dims, seed, most)
+    for begin in range(0, len(colours), _CHUNK_PIXELS):
+        rows = slice(begin, begin + _CHUNK_PIXELS)
+        posterior = mixture.posterior(colours[rows])
+        if assignment == "hard":
+            posterior = np.eye(posterior.shape[1])[posterior.argmax(axis=1)]
+        Y0[rows, : posterior.shape[1]] = posterior
     return Y0
 
 
@@ -88,7 +85,7 @@ def _features(image: SmallImage) -> FloatArray:
     if image.texture is None:
         return image.rgb.reshape(-1, 3)
     features = image.lab_and_texture / 100
-    return np.ascontiguousarray(features.reshape(-1, features.shape[2]))
+    return np.ascontiguousarray(features.reshape(-1, features.shape[2]), dtype=np.float64)
 
 
 def _fit(colours: FloatArray, n_components: int, seed: int, most: int) -> Mixture:
@@ -96,5 +93,4 @@ def _fit(colours: FloatArray, n_components: int, seed: int, most: int) -> Mixtur
     if len(colours) > most:
         sample = rng.choice(len(colours), most, replace=False)
         colours = colours[np.sort(sample)]
-    n_colours = len(np.unique(colours.view(",".join(["f8"] * colours.shape[1]))))
-    return fit_mixture(colours, min(n_components, n_colours), rng)
+    return fit_mixture(colours, min(n_components, len(colours)), rng)

@@ -7,7 +7,7 @@ is told by the colours, what lies on its two sides by the classes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from pfeseg.image.detail import WORTHWHILE, Detail, working_side
 from pfeseg.image.resize import area_average, small_size
 from pfeseg.image.texture import filter_responses
 
-FloatArray = NDArray[np.float64]
+FloatArray = NDArray[Any]
 Classes = NDArray[np.int32]
 
 COARSENESS = 2
@@ -34,6 +34,9 @@ CONTRAST_WEIGHT = 2.0
 
 Feature = Literal["lightness", "colour", "materials"]
 """What is compared across edges."""
+
+CHANNELS = {"lightness": (0, 1), "colour": (1, 3)}
+"""Channels of CIELAB of the features that are not classes, from the first to beyond the last."""
 
 HISTOGRAMS: frozenset[str] = frozenset({"materials", "textons"})
 """Features that are classes. They are compared by the chi-square distance of their histograms,
@@ -70,13 +73,6 @@ class Appearance:
         """Height and width at which there are classes."""
         return self.materials.shape[0], self.materials.shape[1]
 
-    def channels(self, feature: Feature) -> NDArray[np.float32]:
-        """Return the channels of one feature: (h, w, c), or (h', w', c) of classes."""
-        if feature == "materials":
-            return np.eye(int(self.materials.max()) + 1, dtype=np.float32)[self.materials]
-        part = self.lab[..., :1] if feature == "lightness" else self.lab[..., 1:]
-        return part.astype(np.float32)
-
 
 def describe(
     detail: Detail,
@@ -93,15 +89,12 @@ def describe(
         Of the image that is embedded, and of the image itself.
     seed : int
     """
-    from threadpoolctl import threadpool_limits
-
     factor = max(full_shape[:2]) / working_side(COARSENESS, small_shape, full_shape)
     shape = small_size(full_shape, factor if factor >= WORTHWHILE or factor < 1 else 1)
     lab = area_average(detail.lab, shape)
     contrast = area_average(detail.contrast, shape)
     rng = np.random.default_rng(seed)
-    with threadpool_limits(1):  # more threads may change the bytes
-        colour_and_contrast = np.concatenate([lab, CONTRAST_WEIGHT * contrast], axis=2)
-        materials = quantise(colour_and_contrast, N_MATERIALS, rng)[0]
-        textons = quantise(filter_responses(detail.lab[..., 0], shape), N_TEXTONS, rng)[0]
+    colour_and_contrast = np.concatenate([lab, CONTRAST_WEIGHT * contrast], axis=2)
+    materials = quantise(colour_and_contrast, N_MATERIALS, rng)[0]
+    textons = quantise(filter_responses(detail.lab[..., 0], shape), N_TEXTONS, rng)[0]
     return Appearance(detail.lab, materials, textons, detail.contrast[..., 0])

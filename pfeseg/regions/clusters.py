@@ -45,8 +45,6 @@ def group_regions(merged: MergedImage, n_clusters: int, seed: int = 0) -> Labels
     (h, w) int32 array
         Labels 0, 1, ... in order of first appearance, none left out.
     """
-    from threadpoolctl import threadpool_limits
-
     tree = merged.hierarchy
     region = tree.grouped(math.ceil(REGIONS_PER_CLUSTER * n_clusters))
     n_regions = int(region.max()) + 1
@@ -54,9 +52,8 @@ def group_regions(merged: MergedImage, n_clusters: int, seed: int = 0) -> Labels
         return region[tree.base]
     rows, areas = _describe(merged, region, n_regions)
     weights = (areas / areas.sum()) ** 2
-    with threadpool_limits(1):  # more threads may change the bytes
-        rng = np.random.default_rng(seed)
-        clusters, centres = kmeans(rows, n_clusters, rng, N_STARTS, weights=weights)
+    rng = np.random.default_rng(seed)
+    clusters, centres = kmeans(rows, n_clusters, rng, N_STARTS, weights=weights)
     misfits = weights * ((rows - centres[clusters]) ** 2).sum(axis=1)
     return consecutive(_fill(clusters, misfits, n_clusters))[region][tree.base]
 

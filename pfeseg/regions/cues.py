@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg import kernels
-from pfeseg.image.smoothing import smooth
-from pfeseg.regions.appearance import HISTOGRAMS, Appearance, Feature
+from pfeseg.image.smoothing import gaussian
+from pfeseg.regions.appearance import CHANNELS, Appearance, Feature
 
 FloatArray = NDArray[np.float64]
 EdgeMaps = tuple[NDArray[np.float32], NDArray[np.float32]]
@@ -62,26 +62,34 @@ Contrasts = list[tuple[Cue, EdgeMaps]]
 
 def ridges(found: Contrasts) -> EdgeMaps:
     """Sum the cues by their ridge weights: where exactly a boundary would run."""
-    terms = []
+    right, down = (np.zeros_like(m) for m in found[0][1])
     for cue, maps in found:
-        power = sum(float(np.square(m, dtype=np.float64).sum()) for m in maps)
-        if cue.ridge_weight and power:
-            rms = np.sqrt(power / sum(m.size for m in maps))
-            terms.append((cue.ridge_weight / rms, maps))
-    flat = [(0.0, found[0][1])]  # an image of one colour has no ridges at all
-    return _sum(terms or flat)
+        if not cue.ridge_weight:
+            continue
+        power = sum(float(np.einsum("ij,ij->", m, m, dtype=np.float64)) for m in maps)
+        if power:  # an image of one colour has no ridges at all
+            weight = np.float32(cue.ridge_weight / np.sqrt(power / sum(m.size for m in maps)))
+            right += weight * maps[0]
+            down += weight * maps[1]
+    return right, down
 
 
 def contrasts(appearance: Appearance, threads: int = 1) -> Contrasts:
     """Compute every cue on its own; the number of threads never changes the result."""
 
     def compare_sides(cue: Cue) -> EdgeMaps:
-        channels = appearance.channels(cue.what)
-        sides = smooth(channels, WINDOW * cue.reach, truncate=3)
-        maps = kernels.oriented_contrast(sides, cue.reach, cue.what in HISTOGRAMS)
-        return enlarge_edges(maps, appearance.shape)
+        window = gaussian(WINDOW * cue.reach, 0, truncate=3)
+        if cue.what == "materials":
+            materials = appearance.materials
+            n_classes = int(materials.max()) + 1
+            maps = kernels.class_contrast(materials, n_classes, window, cue.reach)
+            return enlarge_edges(maps, appearance.shape)
+        first, last = CHANNELS[cue.what]
+        return kernels.colour_contrast(appearance.lab, first, last, window, cue.reach)
 
-    with ThreadPoolExecutor(threads) as pool:  # both steps run without the interpreter's lock
+    if threads == 1:
+        return [(cue, compare_sides(cue)) for cue in CUES]
+    with ThreadPoolExecutor(threads) as pool:  # it runs without the interpreter's lock
         return list(zip(CUES, pool.map(compare_sides, CUES), strict=True))
 
 
@@ -91,12 +99,12 @@ def enlarge_edges(maps: EdgeMaps, shape: tuple[int, int]) -> EdgeMaps:
     right, down = maps
     if (len(right), down.shape[1]) == shape:
         return maps
-    along_y, across_y = _centres(len(right), height), _sides(len(right), height)
-    along_x, across_x = _centres(down.shape[1], width), _sides(down.shape[1], width)
+    along_y, across_y = pixel_centres(len(right), height), _sides(len(right), height)
+    along_x, across_x = pixel_centres(down.shape[1], width), _sides(down.shape[1], width)
     return _interpolate(right, along_y, across_x), _interpolate(down, across_y, along_x)
 
 
-def _centres(small: int, large: int) -> FloatArray:
+def pixel_centres(small: int, large: int) -> FloatArray:
     """Places of the centres of `large` pixels in units of `small` ones, from the first's centre."""
     return (np.arange(large) + 0.5) * small / large - 0.5
 
@@ -108,20 +116,6 @@ def _sides(small: int, large: int) -> FloatArray:
 
 def _interpolate(values: NDArray[np.float32], y: FloatArray, x: FloatArray) -> NDArray[np.float32]:
     """Take the values at places of a grid; beyond its ends those of the ends."""
-    for axis, places in enumerate((y, x)):
-        last = values.shape[axis] - 1
-        if last < 0:  # an image one pixel wide has no edges to the right
-            return np.zeros((len(y), len(x)), dtype=np.float32)
-        inside = np.clip(places, 0, last)
-        before = np.minimum(inside.astype(np.intp), max(last - 1, 0))
-        share = (inside - before).astype(np.float32)
-        share = share[:, None] if axis == 0 else share
-        after = np.minimum(before + 1, last)
-        values = values.take(before, axis) * (1 - share) + values.take(after, axis) * share
-    return values
-
-
-def _sum(terms: list[tuple[float, EdgeMaps]]) -> EdgeMaps:
-    right = sum(np.float32(weight) * maps[0] for weight, maps in terms)
-    down = sum(np.float32(weight) * maps[1] for weight, maps in terms)
-    return np.asarray(right), np.asarray(down)
+    if not values.size:  # an image one pixel wide has no edges to the right
+        return np.zeros((len(y), len(x)), dtype=np.float32)
+    return kernels.interpolate(values[..., None], y, x)[..., 0]

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.image.resize import enlarge_labels, interpolate
+from pfeseg import kernels
 from pfeseg.labels.maps import boundary_edges
-from pfeseg.regions.appearance import HISTOGRAMS, Appearance
-from pfeseg.regions.cues import Contrasts, EdgeMaps, enlarge_edges
+from pfeseg.regions.appearance import CHANNELS, HISTOGRAMS, Appearance
+from pfeseg.regions.cues import Contrasts, EdgeMaps, enlarge_edges, pixel_centres
 
 Labels = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
@@ -81,50 +81,40 @@ def region_graph(
     Y : (h', w', d) array
         Embedding at its own, lower resolution.
     """
-    n, flat = int(base.max()) + 1, base.ravel()
-    embedding = np.asarray(Y, dtype=np.float64)
-    pairs, edge = boundary_edges(base)
-    crosses = edge >= 0
+    n = int(base.max()) + 1
+    embedding = np.asarray(Y, dtype=np.float32)
+    pairs, edges, lengths = boundary_edges(base)
+    colours = kernels.region_sums(base, n, appearance.lab)
 
     def along(maps: EdgeMaps) -> FloatArray:
-        values = np.concatenate([values.ravel() for values in maps])[crosses]
-        return np.bincount(edge[crosses], values, len(pairs)).astype(np.float64)
+        return kernels.edge_sums(edges, len(pairs), *maps)
 
     return RegionGraph(
-        areas=np.bincount(flat).astype(np.float64),
+        areas=np.bincount(base.ravel()).astype(np.float64),
         sums={
-            "lightness": _region_sums(appearance.lab[..., :1], flat, n),
-            "colour": _region_sums(appearance.lab[..., 1:], flat, n),
+            **{name: colours[:, slice(*channels)] for name, channels in CHANNELS.items()},
             "materials": _region_histograms(appearance.materials, base, n),
             "textons": _region_histograms(appearance.textons, base, n),
-            "embedding": _region_sums(interpolate(embedding, appearance.shape), flat, n),
-            "roughness": _region_sums(appearance.roughness, flat, n),
+            "embedding": kernels.region_sums(base, n, embedding),
+            "roughness": kernels.region_sums(base, n, appearance.roughness[..., None]),
         },
         pairs=pairs,
-        lengths=np.bincount(edge[crosses], minlength=len(pairs)).astype(np.float64),
+        lengths=lengths,
         contrasts={cue.name: along(maps) for cue, maps in found}
         | {EMBEDDING_STEP: along(embedding_steps(embedding, appearance))},
     )
 
 
-def embedding_steps(Y: FloatArray, appearance: Appearance) -> EdgeMaps:
+def embedding_steps(Y: NDArray[np.float32], appearance: Appearance) -> EdgeMaps:
     """Return the jump of the embedding across each pixel edge, looked at where classes are."""
-    coarse = interpolate(Y, appearance.coarse_shape)
-    jumps = (_norms(np.diff(coarse, axis=1)), _norms(np.diff(coarse, axis=0)))
-    return enlarge_edges(jumps, appearance.shape)
-
-
-def _region_sums(channels: NDArray[np.floating[Any]], flat: Labels, n: int) -> FloatArray:
-    values = channels.reshape(len(flat), -1).T
-    return np.stack([np.bincount(flat, channel, n) for channel in values], axis=1)
+    places = (
+        pixel_centres(small, large)
+        for small, large in zip(Y.shape, appearance.coarse_shape, strict=False)
+    )
+    coarse = kernels.interpolate(Y, *places)
+    return enlarge_edges(kernels.oriented_contrast(coarse, 1, False), appearance.shape)
 
 
 def _region_histograms(classes: NDArray[np.int32], base: Labels, n: int) -> FloatArray:
     """Count the pixels of each class in each region, (n, classes)."""
-    n_classes = int(classes.max()) + 1
-    keys = base.ravel() * n_classes + enlarge_labels(classes, base.shape).ravel()
-    return np.bincount(keys, minlength=n * n_classes).reshape(n, n_classes).astype(np.float64)
-
-
-def _norms(vectors: FloatArray) -> NDArray[np.float32]:
-    return np.asarray(np.sqrt((vectors**2).sum(axis=-1)), dtype=np.float32)
+    return kernels.class_counts(base, n, classes, int(classes.max()) + 1)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg import kernels
 from pfeseg.errors import InvalidInputError
 from pfeseg.labels.maps import consecutive, touching
 
@@ -55,32 +56,16 @@ class Hierarchy:
         Regions may be missing there, or touch others than before. Regions merge only where they
         touch, at the level of the boundary between them, so that all cuts stay connected.
         """
+        if np.array_equal(base, self.base):
+            return self
         pairs = touching(base)
         levels = self._merge_levels(pairs[:, 0], pairs[:, 1])
         renumbered = consecutive(base)
         number = np.zeros(len(self.merges) + 1, dtype=np.int32)
         number[base.ravel()] = renumbered.ravel()
-        ends = number[pairs]
-        owner = list(range(int(renumbered.max()) + 1))
-
-        def find(region: int) -> int:
-            while owner[region] != region:
-                owner[region] = owner[owner[region]]
-                region = owner[region]
-            return region
-
-        merges, heights = [], []
-        for pair in np.argsort(levels, kind="stable"):
-            kept, absorbed = sorted((find(int(ends[pair, 0])), find(int(ends[pair, 1]))))
-            if kept != absorbed:
-                owner[absorbed] = kept
-                merges.append((kept, absorbed))
-                heights.append(levels[pair])
-        return Hierarchy(
-            renumbered,
-            np.array(merges, dtype=np.int32).reshape(-1, 2),
-            np.array(heights, dtype=np.float64),
-        )
+        order = np.argsort(levels, kind="stable")
+        merges, which = kernels.join_pairs(number[pairs[order]], int(renumbered.max()) + 1)
+        return Hierarchy(renumbered, merges, levels[order[which]])
 
     def contour_map(self) -> NDArray[np.float32]:
         """Return the level at which each boundary vanishes, as an ultrametric contour map.
@@ -112,25 +97,16 @@ class Hierarchy:
     def _after(self, n_merges: int) -> Labels:
         """Return the region that each region of the base belongs to after so many merges, (n,)."""
         owner = np.arange(len(self.merges) + 1)
-        for kept, absorbed in self.merges[:n_merges][::-1]:
-            owner[absorbed] = owner[kept]
+        owner[self.merges[:n_merges, 1]] = self.merges[:n_merges, 0]
+        while (owner != (further := owner[owner])).any():
+            owner = further
         return consecutive(owner)
 
     def _merge_levels(
         self, first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]]
     ) -> FloatArray:
         """Return the level at which two regions of the base come together, for many pairs."""
-        n = len(self.merges) + 1
-        keys, inverse = np.unique(first.astype(np.int64) * n + second, return_inverse=True)
-        a, b = np.divmod(keys, n)
-        # Merging order of each region: its parent, and when it is absorbed.
-        parent, when = np.arange(n), np.full(n, len(self.merges))
-        parent[self.merges[:, 1]] = self.merges[:, 0]
-        when[self.merges[:, 1]] = np.arange(len(self.merges))
-        last = np.zeros(len(keys), dtype=np.intp)
-        while (apart := a != b).any():
-            first_to_go = apart & (when[a] < when[b])
-            second_to_go = apart & ~first_to_go
-            last = np.where(first_to_go, when[a], np.where(second_to_go, when[b], last))
-            a, b = np.where(first_to_go, parent[a], a), np.where(second_to_go, parent[b], b)
-        return np.asarray(self.levels[last])[inverse]
+        if not len(self.merges):
+            return np.zeros(len(first))
+        a, b = (np.ascontiguousarray(ends, dtype=np.int32) for ends in (first, second))
+        return self.levels[kernels.joining_merges(self.merges, a, b)]

@@ -46,6 +46,7 @@ def estimate_memory(shape: tuple[int, ...], settings: Settings, hierarchy: bool 
     """
     height, width = small_size(shape, settings.shrinking(shape))
     n_dims = max(AUTO_DIMS) if settings.n_dims == "auto" else settings.n_dims
+    n_dims = min(n_dims, height * width)  # more are refused for another reason
     number = 8 if settings.solver.precision == "double" else 4
     node = PER_NODE * _edges_per_node(settings.neighbours) / 2
     node += COPIES * number * 8 * math.ceil(n_dims / 8)
