@@ -174,10 +174,6 @@ void roots(int64_t size, float *value) {
     for (int64_t i = 0; i < size; ++i) value[i] = sqrtf(value[i]);
 }
 
-void norms(const float *b, int64_t size, float *__restrict a) {
-    for (int64_t i = 0; i < size; ++i) a[i] = sqrtf(a[i] * a[i] + b[i] * b[i]);
-}
-
 double squared_distance(const double *p, const double *q, int64_t size) {
     return sum_of<double>(size, [=](int64_t i) { return (p[i] - q[i]) * (p[i] - q[i]); });
 }
@@ -198,7 +194,7 @@ LineLoops<T> line_loops() {
 
 DenseLoops PFESEG_LOOPS() {
     return {line_loops<float>(), line_loops<double>(), exponentials, divide, lab,       add_squares,
-            add_chi_squares,     roots,                norms,        squared_distance,  chi_square};
+            add_chi_squares,     roots,                squared_distance,  chi_square};
 }
 
 }  // namespace pfeseg

@@ -43,8 +43,6 @@ struct DenseLoops {
     void (*add_chi_squares)(const float *p, const float *q, int64_t size, float *sum);
     // value[i] = sqrt(value[i]).
     void (*roots)(int64_t size, float *value);
-    // a[i] = sqrt(a[i]^2 + b[i]^2).
-    void (*norms)(const float *b, int64_t size, float *a);
 
     // sum_i (p[i] - q[i])^2, and the same over p[i] + q[i] where that is above 0.
     double (*squared_distance)(const double *p, const double *q, int64_t size);
