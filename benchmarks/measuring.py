@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -104,15 +103,23 @@ def pfeseg(*words: object) -> Callable[[], object]:
     return python("-m", "pfeseg", *words, "-q")
 
 
+_TELL_MEMORY = """
+import os, subprocess, sys
+process = subprocess.Popen([sys.executable, *sys.argv[1:]], stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(process.pid, 0)
+process.returncode = os.waitstatus_to_exitcode(status)
+print(usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+sys.exit(process.returncode)
+"""
+
+
 def peak_memory(*words: object) -> float:
-    """Run Python with these words, and return the most memory that it had, in bytes."""
-    process = subprocess.Popen([sys.executable, *map(str, words)], stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        raise subprocess.CalledProcessError(os.waitstatus_to_exitcode(status), words)
-    process.returncode = 0
-    unit = 1 if sys.platform == "darwin" else 1024
-    return float(usage.ru_maxrss * unit)
+    """Run Python with these words, and return the most memory that it had, in bytes.
+
+    It is started from a small process, as the system counts what its parent had before it.
+    """
+    line = [sys.executable, "-c", _TELL_MEMORY, *map(str, words)]
+    return float(subprocess.run(line, stdout=subprocess.PIPE, check=True).stdout)
 
 
 def photograph(width: int, height: int, name: str = "coffee.jpg") -> np.ndarray:
