@@ -18,6 +18,7 @@ RUNS: list[tuple[tuple[int, int], tuple[str, ...], Settings]] = [
     ((481, 321), (), Settings()),
     ((2000, 1500), (), Settings()),
     ((4000, 3000), (), Settings()),
+    ((4000, 3000), ("--hierarchy",), Settings()),
     ((10_000, 8000), (), Settings()),
     ((3840, 2560), ("--max-size", "480"), Settings(max_size=480)),
     ((3840, 2560), ("--max-size", "960"), Settings(max_size=960)),
@@ -52,7 +53,8 @@ def main() -> None:
             write_photograph(path, width, height)
             words = ("-m", "pfeseg", "segment", path, "-o", folder, "--overwrite", "-q", *options)
             peak = peak_memory(*words, "--memory-limit", "none") / 1e6
-            estimate = estimate_memory((height, width), settings) / 1e6
+            contours = "--hierarchy" in options
+            estimate = estimate_memory((height, width), settings, contours) / 1e6
             print(
                 f"| {width} x {height} | {' '.join(options)} | {peak:.0f} | {estimate:.0f} |",
                 flush=True,

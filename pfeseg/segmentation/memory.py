@@ -17,20 +17,26 @@ from pfeseg.segmentation.methods import METHODS
 from pfeseg.segmentation.settings import Settings
 from pfeseg.segmentation.sweep import AUTO_DIMS
 
-PROGRAM = 130e6
+PROGRAM = 65e6
 """Bytes of the program and its libraries."""
 
-PER_IMAGE_PIXEL = 26
+PER_IMAGE_PIXEL = 20
 """Bytes for each pixel of the image: itself, labels, markers and pictures."""
 
-PER_DETAIL_PIXEL = 130
+PER_CONTOUR_PIXEL = 115
+"""Bytes for each pixel of the image where contours are drawn at full size."""
+
+PER_DETAIL_PIXEL = 90
 """Bytes for each pixel of the hierarchy: colours, contrasts, basins."""
 
-PER_NODE = 330
-"""Bytes for each pixel that is embedded, whatever the dimension: graph, start and factor."""
+PER_NODE, PER_EDGE = 120, 70
+"""Bytes for each pixel that is embedded and each of its edges: image, graph and start."""
 
-COPIES = 9
-"""Numbers kept for each pixel that is embedded and each dimension."""
+FACTOR = 20
+"""Entries of the factor for each edge."""
+
+COPIES = 7
+"""Numbers kept for each pixel that is embedded and each dimension, beside one for each edge."""
 
 
 def estimate_memory(shape: tuple[int, ...], settings: Settings, hierarchy: bool = False) -> float:
@@ -48,9 +54,10 @@ def estimate_memory(shape: tuple[int, ...], settings: Settings, hierarchy: bool 
     n_dims = max(AUTO_DIMS) if settings.n_dims == "auto" else settings.n_dims
     n_dims = min(n_dims, height * width)  # more are refused for another reason
     number = 8 if settings.solver.precision == "double" else 4
-    node = PER_NODE * _edges_per_node(settings.neighbours) / 2
-    node += COPIES * number * 8 * math.ceil(n_dims / 8)
-    total = PROGRAM + PER_IMAGE_PIXEL * shape[0] * shape[1]
+    edges, columns = _edges_per_node(settings.neighbours), 8 * math.ceil(n_dims / 8)
+    node = PER_NODE + PER_EDGE * edges + number * (FACTOR * edges + columns * (COPIES + edges))
+    per_pixel = PER_IMAGE_PIXEL + (PER_CONTOUR_PIXEL if hierarchy else 0)
+    total = PROGRAM + per_pixel * shape[0] * shape[1]
     if METHODS[settings.method].has_graph:
         total += node * height * width
     clusters_pixels = isinstance(settings.resolved_cut, Clusters) and not settings.clusters_regions
