@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -72,11 +73,8 @@ class ExactBlock {
             down_.push_back(2 * *front);
     }
 
-    // Begins at Y = Z = U = 0 with target F, (rows, columns).
-    void start(const T *F, int columns) {
-        for (const size_t array : {0, 2})
-            std::fill_n(memory_[array], rows() * width_, T(0));
-        std::fill_n(memory_[3], matrix_.elimination().n_edges() * width_, T(0));
+    // Takes the target F, (rows, columns).
+    void read_target(const T *F, int columns) {
         const std::vector<int32_t> &node_at = matrix_.elimination().node_at();
         for (size_t k = 0; k < rows(); ++k)
             std::copy_n(F + int64_t{node_at[k]} * columns + first_, used_,
@@ -88,6 +86,10 @@ class ExactBlock {
             for (int c = 0; c < used_; ++c)  // + 0 turns -0 into 0
                 Y[int64_t{node_at[k]} * columns + first_ + c] = arrays_.Y[k * width_ + c] + T(0);
     }
+
+    // Goes back to Y = Z = U = 0, above the domains or in one of them.
+    void clear_top() { clear(0, matrix_.elimination().top_slots(), 0, first_edge(0)); }
+    void clear_domain(size_t d) { clear(first_row(d), first_row(d + 1), first_edge(d), first_edge(d + 1)); }
 
     // The three legs of a walk over all fronts: an iteration of the split Bregman loop.
     void walk_down() {
@@ -137,6 +139,21 @@ class ExactBlock {
 
   private:
     size_t rows() const { return static_cast<size_t>(matrix_.elimination().n()); }
+    // Where the rows and the edges of a domain begin; those of the last one's successor at the end.
+    size_t first_row(size_t d) const {
+        const Elimination &e = matrix_.elimination();
+        return d < e.domains().size() ? e.fronts()[e.domains()[d].end_front - 1].place : rows();
+    }
+    size_t first_edge(size_t d) const {
+        const Elimination &e = matrix_.elimination();
+        return d < e.domains().size() ? e.fronts()[e.domains()[d].end_front - 1].first_edge
+                                      : e.n_edges();
+    }
+    void clear(size_t begin_row, size_t end_row, size_t begin_edge, size_t end_edge) {
+        for (T *array : {arrays_.Y, arrays_.V})
+            std::fill(array + begin_row * width_, array + end_row * width_, T(0));
+        std::fill(arrays_.U + begin_edge * width_, arrays_.U + end_edge * width_, T(0));
+    }
     size_t stacks_size() const {
         const Elimination &e = matrix_.elimination();
         return (e.top_slots() + e.domains().size() * e.stack_slots()) * width_;
@@ -174,18 +191,69 @@ class ExactBlocks {
     int32_t rows() const { return matrix_.elimination().n(); }
     int columns() const { return columns_; }
 
-    // Begins a loop with target F, (rows, columns). Returns false if it was interrupted.
-    bool start(const T *F, int columns, int threads, const Interrupted &interrupted) {
+    // Begins a loop with target F, (rows, columns).
+    bool start(const T *F, int columns, int, const Interrupted &) {
         allocate(columns);
-        for (ExactBlock<T> &block : blocks_) block.start(F, columns);
-        return run(1, threads, interrupted, nullptr);
+        for (ExactBlock<T> &block : blocks_) block.read_target(F, columns);
+        fresh_ = true;
+        return true;
     }
 
     // Runs `iterations` more split Bregman iterations; false if it was interrupted, after which
     // the loop has to be started again.
     bool advance(int iterations, int threads, const Steps &steps,
                  const Interrupted &interrupted) {
-        return run(iterations, threads, interrupted, &steps);
+        const size_t domains = matrix_.elimination().domains().size();
+        const size_t tasks = blocks_.size() * domains;
+        const int crew = static_cast<int>(std::min<size_t>(threads, tasks));
+        std::atomic<size_t> next{0};
+        bool cancelled = false, finite = true;  // between barriers, the first thread's own
+        Barrier barrier(crew);
+        auto asked = std::chrono::steady_clock::now();
+        const auto was_interrupted = [&] {  // asked now and then only, as Python has to wait for it
+            const auto now = std::chrono::steady_clock::now();
+            if (now - asked < std::chrono::milliseconds(50)) return false;
+            asked = now;
+            return interrupted();
+        };
+        const auto work = [&](int thread) {
+            // The first walk of a loop, at Y = 0, only forms the residual of the first system.
+            for (int t = fresh_ ? -1 : 0; t < iterations; ++t) {
+                if (thread == 0) {
+                    for (ExactBlock<T> &block : blocks_) {
+                        if (t < 0) block.clear_top();
+                        block.walk_down();
+                    }
+                    next = 0;
+                }
+                barrier.wait();
+                for (size_t k; (k = next.fetch_add(1)) < tasks;) {
+                    ExactBlock<T> &block = blocks_[k / domains];
+                    if (t < 0) block.clear_domain(k % domains);
+                    block.walk_domain(k % domains);
+                }
+                barrier.wait();
+                if (thread == 0) {
+                    for (ExactBlock<T> &block : blocks_) {
+                        block.walk_up();
+                        if (t >= 0)
+                            finite &= block.write_step(static_cast<size_t>(t) * columns_, steps);
+                    }
+                    cancelled = was_interrupted();
+                }
+                if (t + 1 == iterations) return;
+                barrier.wait();
+                if (cancelled || !finite) return;
+            }
+        };
+        {
+            Workers others(crew - 1, crew - 1, [&](int k) { work(k + 1); });
+            work(0);
+        }
+        fresh_ = false;
+        if (cancelled) return false;
+        if (!finite) throw std::runtime_error("NaN or infinity in the exact solve");
+        return true;
     }
 
     // Writes the present Y, (rows, columns).
@@ -208,50 +276,10 @@ class ExactBlocks {
         }
     }
 
-    bool run(int iterations, int threads, const Interrupted &interrupted, const Steps *steps) {
-        const size_t domains = matrix_.elimination().domains().size();
-        const size_t tasks = blocks_.size() * domains;
-        const int crew = static_cast<int>(std::min<size_t>(threads, tasks));
-        std::atomic<bool> cancelled{false};
-        std::atomic<size_t> next{0};
-        bool ended = false, finite = true;  // between barriers, the first thread's own
-        Barrier barrier(crew);
-        const auto work = [&](int thread) {
-            for (int t = 0; t < iterations; ++t) {
-                if (thread == 0) {
-                    for (ExactBlock<T> &block : blocks_) block.walk_down();
-                    next = 0;
-                }
-                barrier.wait();
-                for (size_t k; (k = next.fetch_add(1)) < tasks;)
-                    blocks_[k / domains].walk_domain(k % domains);
-                barrier.wait();
-                if (thread == 0) {
-                    for (ExactBlock<T> &block : blocks_) {
-                        block.walk_up();
-                        if (steps)
-                            finite &= block.write_step(static_cast<size_t>(t) * columns_, *steps);
-                    }
-                    ended = cancelled || !finite;
-                }
-                if (t + 1 == iterations) return;
-                barrier.wait();
-                if (ended) return;
-            }
-        };
-        Workers workers(crew, crew, work);
-        const bool completed = workers.wait([&] {
-            if (interrupted()) cancelled = true;
-            return cancelled.load();
-        });
-        if (!completed) return false;
-        if (!finite) throw std::runtime_error("NaN or infinity in the exact solve");
-        return true;
-    }
-
     const FactorisedMatrix<T> &matrix_;
     std::string variant_;
     int columns_ = 0;
+    bool fresh_ = false;
     std::vector<ExactBlock<T>> blocks_;
 };
 

@@ -38,6 +38,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.errors import InvalidInputError, SolverError, SolverWarning, argument
 from pfeseg.kernels import Elimination
+from pfeseg.parallel import one_blas_thread
 from pfeseg.solver.cholesky import MOST_UNEVEN, WORTHWHILE_FILL, CholeskyLoop, eliminate
 from pfeseg.solver.embedding import (
     Embedding,
@@ -108,11 +109,8 @@ class Solver:
 
     def embed(self, Y0: ArrayLike, on_iteration: OnIteration | None = None) -> Embedding:
         """Compute an embedding; see the function `embed`."""
-        from threadpoolctl import threadpool_limits
-
         start = _check_start(self.graph, Y0)
-        # A threaded BLAS may sum in another order, which would change the bytes.
-        with threadpool_limits(1):
+        with one_blas_thread():
             return _Run(self, on_iteration).embed(start)
 
     def factorise(self) -> None:

@@ -14,6 +14,8 @@ from pfeseg.solver.settings import SolverSettings
 
 FloatArray = NDArray[np.floating[Any]]
 
+_CHUNK_EDGES = 1 << 15
+
 
 @dataclass(frozen=True)
 class IterationRecord:
@@ -89,7 +91,9 @@ def channel_energies(graph: Graph, Y: FloatArray) -> NDArray[np.float64]:
 
 
 def edge_energy(graph: Graph, Y: FloatArray) -> NDArray[np.float64]:
-    """||M y_k||_1 of each column, (d,); a column at a time, as M Y may be large."""
-    i, j = graph.edges.T
-    columns = (column.astype(np.float64) for column in Y.T)
-    return np.array([graph.weights @ np.abs(y[i] - y[j]) for y in columns])
+    """||M y_k||_1 of each column, (d,); some edges at a time, as M Y may be large."""
+    total = np.zeros(Y.shape[1])
+    for begin in range(0, graph.n_edges, _CHUNK_EDGES):
+        i, j = graph.edges[begin : begin + _CHUNK_EDGES].T
+        total += graph.weights[begin : begin + _CHUNK_EDGES] @ np.abs(Y[i] - Y[j])
+    return total
