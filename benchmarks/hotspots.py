@@ -11,6 +11,7 @@ import argparse
 import cProfile
 import pstats
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,10 +25,27 @@ from pfeseg.run.plan import Task
 FUNCTIONS = 14
 
 
-def command(width: int, height: int, settings: Settings) -> Callable[[Path], dict[str, float]]:
+class Stages:
+    """Sums up how long stages last: each from when it is told of to when the next is."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._stage, self._since = "other", time.perf_counter()
+
+    def __call__(self, stage: str) -> None:
+        """Begin a stage."""
+        now = time.perf_counter()
+        self.seconds[self._stage] = self.seconds.get(self._stage, 0.0) + now - self._since
+        self._stage, self._since = stage, now
+
+
+Run = Callable[[Path, Stages], None]
+
+
+def command(width: int, height: int, settings: Settings) -> Run:
     """Return a run of the command on a photograph of a size, files and pictures included."""
 
-    def run(folder: Path) -> dict[str, float]:
+    def run(folder: Path, stages: Stages) -> None:
         path = folder / f"{width}x{height}.jpg"
         if not path.exists():
             write_photograph(path, width, height)
@@ -36,28 +54,22 @@ def command(width: int, height: int, settings: Settings) -> Callable[[Path], dic
             "overlay": folder / "overlay.png",
             "report": folder / "report.json",
         }
-        row = run_task(Task(path, results, settings), threads=1)
+        row = run_task(Task(path, results, settings), 1, stages)
         assert row.status == "done", row.error
-        return row.timings
 
     return run
 
 
-def sweep_dimensions(folder: Path) -> dict[str, float]:
-    """Sweep as `pfeseg sweep` does, without its pictures; returns the seconds of all trials."""
+def sweep_dimensions(folder: Path, stages: Stages) -> None:
+    """Sweep as `pfeseg sweep` does, without its pictures."""
     path = folder / "481x321.jpg"
     if not path.exists():
         write_photograph(path, 481, 321)
     pairs = [(d, k) for d in range(5, 11) for k in range(3, 9)]
-    found = sweep(read_image(path), pairs, threads=1)
-    stages: dict[str, float] = {}
-    for trial in found.trials:
-        for stage, seconds in trial.timings.items():
-            stages[stage] = stages.get(stage, 0.0) + seconds
-    return stages
+    sweep(read_image(path), pairs, threads=1, on_stage=stages)
 
 
-RUNS: dict[str, tuple[str, Callable[[Path], dict[str, float]]]] = {
+RUNS: dict[str, tuple[str, Run]] = {
     "default": ("default, 481 x 321", command(481, 321, Settings())),
     "large": ("default, 4000 x 3000", command(4000, 3000, Settings())),
     "paper": ("paper preset, 481 x 321", command(481, 321, Settings.preset("paper"))),
@@ -65,16 +77,18 @@ RUNS: dict[str, tuple[str, Callable[[Path], dict[str, float]]]] = {
 }
 
 
-def show(title: str, run: Callable[[Path], dict[str, float]]) -> None:
+def show(title: str, run: Run) -> None:
     """Print the stages of one run, and the functions of another: a profiler slows what it sees."""
     with tempfile.TemporaryDirectory() as folder:
-        run(Path(folder))  # imports, caches
-        stages = run(Path(folder))
+        run(Path(folder), Stages())  # imports, caches
+        stages = Stages()
+        run(Path(folder), stages)
+        stages("done")
         profile = cProfile.Profile()
-        profile.runcall(run, Path(folder))
-    total = sum(stages.values())
+        profile.runcall(run, Path(folder), Stages())
+    total = sum(stages.seconds.values())
     print(f"\n## {title}: {total:.3f} s in one thread\n\n| stage | s | share |\n|---|---|---|")
-    for stage, seconds in stages.items():
+    for stage, seconds in stages.seconds.items():
         print(f"| {stage} | {seconds:.3f} | {seconds / total:.0%} |")
     print("\n| function | s | calls |\n|---|---|---|")
     statistics = pstats.Stats(profile).stats  # type: ignore[attr-defined]
