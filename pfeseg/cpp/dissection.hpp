@@ -175,8 +175,10 @@ class Dissection {
         const int64_t range = int64_t{high} - low + 1, most = 4 * int64_t{end - begin} + 64;
         const int64_t step = (range + most - 1) / most;
         counts_.assign((range + step - 1) / step, 0);
-        for (int32_t k = begin; k < end; ++k)
-            ++counts_[(int64_t{coordinate_[order_[k]]} - low) / step];
+        for (int32_t k = begin; k < end; ++k) {
+            const int64_t place = int64_t{coordinate_[order_[k]]} - low;
+            ++counts_[step == 1 ? place : place / step];  // a division takes long
+        }
         int32_t below = 0, least = INT32_MAX;
         int64_t cut_at = 0;
         for (int64_t c = 0; c + 1 < static_cast<int64_t>(counts_.size()); ++c) {
