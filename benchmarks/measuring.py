@@ -35,15 +35,26 @@ class Figure:
             return self.value <= self.at_most
         return None if self.at_least is None else self.value >= self.at_least
 
+    @property
+    def number(self) -> str:
+        """The value with as many digits as mean something."""
+        digits = 0 if self.value >= 100 else 1 if self.value >= 10 else 2 if self.value >= 1 else 3
+        return f"{self.value:.1e}" if 0 < self.value < 1e-2 else f"{self.value:.{digits}f}"
+
+    @property
+    def target(self) -> str:
+        """What it ought to be, and whether it is not."""
+        if self.reached is None:
+            return ""
+        bound = (
+            f"at most {self.at_most:.3g}"
+            if self.at_least is None
+            else f"at least {self.at_least:.3g}"
+        )
+        return bound if self.reached else f"{bound}: missed"
+
     def __str__(self) -> str:
-        digits = 0 if abs(self.value) >= 100 else 1 if abs(self.value) >= 10 else 3
-        number = f"{self.value:.1e}" if 0 < self.value < 1e-3 else f"{self.value:.{digits}f}"
-        target = ""
-        if self.reached is not None:
-            bound = self.at_most if self.at_most is not None else self.at_least
-            word = "at most" if self.at_most is not None else "at least"
-            target = f"{word} {bound:g}" + ("" if self.reached else "   MISSED")
-        return f"{self.what:72} {number:>9} {self.unit:4} {target}"
+        return f"{self.what:72} {self.number:>9} {self.unit:4} {self.target}"
 
 
 @dataclass

@@ -199,6 +199,10 @@ def large(record: Record) -> None:
         record.add("peak memory, 80 megapixels", peak, "GB", at_most=4)
 
 
+SIZE_PARTS = ("graph to hierarchy", "the command on 3840 x 2560", "its peak memory")
+"""What is measured of each working size."""
+
+
 def working_size(record: Record) -> None:
     """Tell what a finer working size costs, through all stages."""
     with tempfile.TemporaryDirectory() as folder:
@@ -226,9 +230,9 @@ def working_size(record: Record) -> None:
                 size,
             )
             per_pixel[size] = stages / (size * size * 2 / 3)
-            record.add(f"--max-size {size}: graph to hierarchy", stages, "s")
-            record.add(f"--max-size {size}: the command on 3840 x 2560", command, "s")
-            record.add(f"--max-size {size}: its peak memory", peak / 1e6, "MB")
+            measured = ((stages, "s"), (command, "s"), (peak / 1e6, "MB"))
+            for part, (value, unit) in zip(SIZE_PARTS, measured, strict=True):
+                record.add(f"--max-size {size}: {part}", value, unit)
         record.add(
             "time per working pixel, 960 / 120", per_pixel[960] / per_pixel[120], at_most=1.5
         )

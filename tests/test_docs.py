@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import shlex
 import shutil
+import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -18,6 +20,10 @@ from pfeseg.cli import COMMANDS, main
 from pfeseg.cli.settings import CUT_OPTIONS
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks"))
+from measuring import Figure
+from speed import SIZE_PARTS
+
 README = (ROOT / "README.md").read_text()
 PAGE = (ROOT / "docs" / "commands.md").read_text()
 
@@ -100,3 +106,22 @@ def test_every_python_example_of_the_readme_runs(desk):
         ):
             assert repr(eval(expression, names)).startswith(value.rstrip(")")), expression
     assert (desk / "overlay.png").exists()
+
+
+def test_figures_of_speed_in_the_readme_are_those_that_were_measured():
+    record = json.loads((ROOT / "benchmarks" / "speed.json").read_text())
+    figures = {figure["what"]: Figure(**figure) for figure in record["figures"]}
+    section = README[README.index("## How fast it is") : README.index("## Develop")]
+    rows = re.findall(r"^\| ([^|]+) \| ([\d.e-]+) ?(\w*) \| ([^|]*) \|$", section, re.MULTILINE)
+    assert len(rows) >= 12
+    for what, number, unit, target in rows:
+        figure = figures[what.replace("`", "")]
+        assert (number, unit) == (figure.number, figure.unit), what
+        assert target == figure.target, what
+    sizes = re.findall(
+        r"^\| (\d+) \| ([\d.]+) s \| ([\d.]+) s \| (\d+) MB \|$", section, re.MULTILINE
+    )
+    assert len(sizes) == 4
+    for size, stages, command, memory in sizes:
+        named = (f"--max-size {size}: {part}" for part in SIZE_PARTS)
+        assert [figures[name].number for name in named] == [stages, command, memory]
