@@ -19,11 +19,11 @@ from pfeseg import Settings, SolverSettings
 from pfeseg.cli import COMMANDS, main
 from pfeseg.cli.settings import CUT_OPTIONS
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 from measuring import Figure
 from speed import SIZE_PARTS
 
+ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 PAGE = (ROOT / "docs" / "commands.md").read_text()
 
