@@ -24,7 +24,7 @@ GRAPHS = {
     "any": random_graph(60, 400, RNG),
     "sparse": random_graph(60, 20, RNG),
     "no edges": Graph.from_edges(5, [], []),
-    "several domains": build_pixel_graph(RNG.random((60, 90, 3))),
+    "several domains": build_pixel_graph(RNG.random((100, 130, 3))),
 }
 PRECONDITIONERS = ["ic0", "cholesky"]
 

@@ -101,7 +101,7 @@ class Elimination {
     // Subtrees for threads to share. Their number follows the size of the graph alone, so that
     // no sum depends on the number of threads.
     void choose_domains() {
-        constexpr int32_t kNodes = 2048, kMost = 16;
+        constexpr int32_t kNodes = 4096, kMost = 16;
         std::vector<int32_t> size(fronts_.size()), first(fronts_.size());
         for (size_t f = 0; f < fronts_.size(); ++f) {
             size[f] = fronts_[f].columns;
