@@ -106,7 +106,7 @@ Result<T, 3> interpolate(Image<T> values, Vector<double> y, Vector<double> x) {
     return to_numpy<T, 3>(std::move(result), {y.size(), x.size(), channels});
 }
 
-// The basins of all minima of a relief, 1, 2, ...
+// The basins of all minima of a relief, 0, 1, ...
 Result<int32_t, 2> basins(Matrix<float> relief) {
     const size_t height = relief.shape(0), width = relief.shape(1);
     std::vector<int32_t> markers(height * width);
@@ -118,13 +118,13 @@ Result<int32_t, 2> basins(Matrix<float> relief) {
     return to_numpy<int32_t, 2>(std::move(markers), {height, width});
 }
 
-// Markers spread over the pixels marked 0.
+// Markers spread over the pixels marked -1.
 Result<int32_t, 2> watershed(Matrix<float> relief, Matrix<int32_t> markers) {
     const size_t height = relief.shape(0), width = relief.shape(1);
     if (markers.shape(0) != height || markers.shape(1) != width)
         throw std::invalid_argument("relief and markers must have one shape");
     for (size_t k = 0; k < markers.size(); ++k)
-        if (markers.data()[k] < 0) throw std::invalid_argument("markers must not be negative");
+        if (markers.data()[k] < -1) throw std::invalid_argument("markers must be -1, 0, 1, ...");
     std::vector<int32_t> result(markers.data(), markers.data() + markers.size());
     {
         nb::gil_scoped_release release;

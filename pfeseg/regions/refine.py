@@ -54,8 +54,8 @@ def _rejoin(labels: Labels) -> Labels:
     order = np.argsort(np.bincount(pieces.ravel()), kind="stable")
     largest = np.full(int(labels.max()) + 1, -1)
     largest[_owners(pieces, labels)[order]] = order  # of several values, the last stays
-    markers = np.where(largest[labels] == pieces, labels + 1, 0).astype(np.int32)
-    return kernels.watershed(np.zeros(labels.shape, dtype=np.float32), markers) - 1
+    markers = np.where(largest[labels] == pieces, labels, -1).astype(np.int32)
+    return kernels.watershed(np.zeros(labels.shape, dtype=np.float32), markers)
 
 
 def _owners(pieces: Labels, labels: Labels) -> Labels:
