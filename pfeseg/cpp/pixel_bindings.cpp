@@ -23,14 +23,6 @@
 namespace pfeseg::door {
 namespace {
 
-constexpr const char *no_region = "a number names a region that does not exist";
-
-void check_numbers(const int32_t *numbers, size_t count, size_t end, const char *complaint) {
-    for (size_t k = 0; k < count; ++k)
-        if (numbers[k] < 0 || static_cast<size_t>(numbers[k]) >= end)
-            throw std::invalid_argument(complaint);
-}
-
 // CIELAB of an image in sRGB.
 template <class T>
 Result<float, 3> lab(Image<T> image) {

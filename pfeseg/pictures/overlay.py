@@ -106,4 +106,4 @@ def draw_contour_map(ucm2: NDArray[np.floating[Any]]) -> NDArray[np.uint8]:
     sides **= 3
     np.subtract(1, sides, out=sides)
     sides *= 255
-    return np.rint(sides, out=sides).astype(np.uint8)
+    return np.asarray(np.rint(sides, out=sides), dtype=np.uint8)

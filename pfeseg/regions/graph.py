@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg import kernels
-from pfeseg.labels.maps import boundary_edges
+from pfeseg.labels.maps import boundary_edges, count_pixels
 from pfeseg.regions.appearance import CHANNELS, HISTOGRAMS, Appearance
 from pfeseg.regions.cues import Contrasts, EdgeMaps, enlarge_edges, pixel_centres
 
@@ -90,7 +90,7 @@ def region_graph(
         return kernels.edge_sums(edges, len(pairs), *maps)
 
     return RegionGraph(
-        areas=np.bincount(base.ravel()).astype(np.float64),
+        areas=count_pixels(base).astype(np.float64),
         sums={
             **{name: colours[:, slice(*channels)] for name, channels in CHANNELS.items()},
             "materials": _region_histograms(appearance.materials, base, n),

@@ -112,9 +112,11 @@ def enlarge_hierarchy(
     return tree.resized(to_full_size(tree.base, image, refine, threads))
 
 
-def clean_labels(labels: Labels, lab: FloatArray, min_region: float) -> Labels:
+def clean_labels(
+    labels: Labels, colours: Raster | NDArray[np.float32], min_region: float
+) -> Labels:
     """Step 7: split labels into connected regions, and absorb those below `min_region`."""
-    return clean_by_colours(labels, lab, min_pixels(min_region, labels.size))
+    return clean_by_colours(labels, colours, min_pixels(min_region, labels.size))
 
 
 def build_hierarchy(
