@@ -276,6 +276,7 @@ def test_all_variants_give_the_same_bytes(chelsea, rng, monkeypatch):
     if kernels.best_variant() == "baseline":
         pytest.skip("this processor has no AVX2: there is one variant only")
     rows, image = rng.random((3001, 5), dtype=np.float32), rng.random((37, 45, 13), np.float32)
+    classes = rng.integers(0, 13, (37, 45)).astype(np.int32)
     monomials, coefficients = rng.normal(size=(21, 1111)), rng.normal(size=(8, 21))
     results = []
     for name in ("baseline", kernels.best_variant()):
@@ -284,8 +285,8 @@ def test_all_variants_give_the_same_bytes(chelsea, rng, monkeypatch):
             kernels.lab(chelsea),
             kernels.correlate(image, np.ones(1), np.linspace(-1, 1, 13)),
             kernels.correlate(image.astype(float), np.linspace(0, 1, 9), np.linspace(0, 1, 5)),
-            *kernels.oriented_contrast(image, 5, True),
-            *kernels.oriented_contrast(image, 3, False),
+            *kernels.class_contrast(classes, 13, np.linspace(0, 1, 5), 5),
+            *kernels.colour_contrast(image, 1, 13, np.linspace(0, 1, 5), 3),
             *kernels.improve_centres(rows, np.ones(3001), rows[:17], 10, 0.0),
             *kernels.expectation(monomials, coefficients)[:2],
         ]

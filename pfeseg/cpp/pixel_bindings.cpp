@@ -144,17 +144,6 @@ EdgeMaps contrast_of(Rows rows, size_t height, size_t width, const std::vector<f
             to_numpy<float, 2>(std::move(down), {height - 1, width})};
 }
 
-// Of an image as it is.
-EdgeMaps oriented_contrast(Image<float> image, int reach, bool chi_square) {
-    const size_t height = image.shape(0), width = image.shape(1), channels = image.shape(2);
-    const std::vector<float> window{1.0f};
-    const DenseLoops loops = dense_loops();
-    const auto n = static_cast<int64_t>(channels);
-    return contrast_of(
-        ColourRows(image.data(), static_cast<int64_t>(width), n, 0, n, window, loops), height,
-        width, window, reach, chi_square ? Distance::chi_square : Distance::euclidean, loops);
-}
-
 std::vector<float> single(const Vector<double> &values) {
     return std::vector<float>(values.data(), values.data() + values.size());
 }
@@ -464,7 +453,6 @@ void bind_pixels(nb::module_ &m) {
     m.def("filter_responses", &filter_responses);
     m.def("basins", &basins);
     m.def("watershed", &watershed);
-    m.def("oriented_contrast", &oriented_contrast);
     m.def("colour_contrast", &colour_contrast);
     m.def("class_contrast", &class_contrast);
     m.def("expectation", &expectation);

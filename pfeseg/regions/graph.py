@@ -112,7 +112,8 @@ def embedding_steps(Y: NDArray[np.float32], appearance: Appearance) -> EdgeMaps:
         for small, large in zip(Y.shape, appearance.coarse_shape, strict=False)
     )
     coarse = kernels.interpolate(Y, *places)
-    return enlarge_edges(kernels.oriented_contrast(coarse, 1, False), appearance.shape)
+    steps = kernels.colour_contrast(coarse, 0, Y.shape[2], np.ones(1), 1)
+    return enlarge_edges(steps, appearance.shape)
 
 
 def _region_histograms(classes: NDArray[np.int32], base: Labels, n: int) -> FloatArray:
