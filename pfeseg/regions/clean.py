@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from pfeseg import kernels
 from pfeseg.errors import InvalidInputError
 from pfeseg.image.arrays import Raster, as_raster
+from pfeseg.image.colour import Lab
 from pfeseg.labels.maps import consecutive, count_pixels, split_regions, touching
 
 Labels = NDArray[np.int32]
@@ -37,9 +38,7 @@ def clean_regions(labels: ArrayLike, image: ArrayLike, smallest: float) -> Label
     return clean_by_colours(labels, as_raster(image), smallest)
 
 
-def clean_by_colours(
-    labels: ArrayLike, colours: Raster | NDArray[np.float32], smallest: float
-) -> Labels:
+def clean_by_colours(labels: ArrayLike, colours: Raster | Lab, smallest: float) -> Labels:
     """Do as `clean_regions`, with an image that was checked or its CIELAB, (h, w, 3)."""
     regions = split_regions(labels)
     if colours.shape[:2] != regions.shape:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,7 +29,6 @@ from pfeseg.solver.embedding import Embedding, OnIteration
 from pfeseg.solver.graph import Graph
 from pfeseg.solver.spectral import BLOCK_VECTORS, Eigenmaps, laplacian_eigenmaps
 
-FloatArray = NDArray[np.float64]
 Labels = NDArray[np.int32]
 
 
@@ -192,7 +192,7 @@ class PreparedImage:
                 return steps.clean_labels(small_labels, lab, share)
         return steps.clean_labels(small_labels, self.image, share)
 
-    def _contrast(self) -> FloatArray:
+    def _contrast(self) -> NDArray[np.floating[Any]]:
         return measure_contrast(self.detail, self.small.shape)
 
     def _check_counts(self, n_dims: int, k: int) -> None:
