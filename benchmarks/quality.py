@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from pfeseg import Clusters, Settings, clean_regions, downsample, enlarge_labels, segment
 from pfeseg.benchmark.dataset import Item
 from pfeseg.benchmark.levels import compare_levels
-from pfeseg.image.colour import as_lab
+from pfeseg.image.arrays import as_rgb
+from pfeseg.image.colour import to_lab
 from pfeseg.labels.boundaries import BoundaryCounts, summarise_boundaries
 from pfeseg.labels.metrics import Comparison, compare, summarise
 
@@ -47,7 +48,7 @@ def slic_grid(image: NDArray[np.uint8]) -> Grid:
     from skimage.graph import merge_hierarchical, rag_mean_color
     from skimage.segmentation import slic
 
-    lab = as_lab(image)
+    lab = to_lab(as_rgb(image))
     superpixels = slic(image, n_segments=300, compactness=10, start_label=0)
     for threshold in (6, 9, 12, 15, 18, 22, 26):
         graph = rag_mean_color(lab, superpixels)
@@ -90,7 +91,7 @@ def mixture_grid(image: NDArray[np.uint8]) -> Grid:
     """Gaussian mixture of CIELAB colours in scikit-learn, made connected, small pieces absorbed."""
     from sklearn.mixture import GaussianMixture
 
-    lab = as_lab(downsample(image, 4))
+    lab = to_lab(downsample(image, 4))
     for k in (2, 3, 4, 6, 8):
         model = GaussianMixture(k, random_state=0).fit(lab.reshape(-1, 3))
         flat = model.predict(lab.reshape(-1, 3)).reshape(lab.shape[:2])

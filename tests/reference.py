@@ -10,8 +10,8 @@ from scipy.sparse import csc_array, diags_array, eye_array, kron
 from scipy.sparse.linalg import spsolve
 from skimage.segmentation import watershed
 
-from pfeseg import Graph, SolverSettings
-from pfeseg.image.smoothing import smooth
+from pfeseg import Graph, SolverSettings, kernels
+from pfeseg.image.smoothing import gaussian
 from pfeseg.regions.hierarchy import Hierarchy
 
 
@@ -97,7 +97,11 @@ def redrawn(pieces: np.ndarray, image: np.ndarray, reach: int) -> np.ndarray:
             markers[pieces == piece] = piece + 1
         else:  # of equal ones the last
             markers[spots == count - sizes[::-1].argmax()] = piece + 1
-    down, right = (smooth(image.astype(np.float32), 1.0, order) for order in ((1, 0), (0, 1)))
+    blur, slope = gaussian(1.0, 0), gaussian(1.0, 1)
+    down, right = (
+        kernels.correlate(image.astype(np.float32), *filters)
+        for filters in ((slope, blur), (blur, slope))
+    )
     return watershed(np.sqrt(down**2 + right**2).sum(axis=2), markers) - 1
 
 

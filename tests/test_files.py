@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import io
 import zlib
 
 import numpy as np
 import pytest
 from PIL import Image
+from scipy.io import loadmat, savemat
 
 from pfeseg import InvalidInputError
 from pfeseg.files.labels import read_labels, write_labels
+from pfeseg.files.mat5 import COLUMNS, write_matrix
 from pfeseg.files.png import BAND_BYTES, encode_png
 from pfeseg.files.stages import read_stage, write_stage
 from pfeseg.files.writing import MAX_WEBP_SIDE, replacing, write_picture, write_png
@@ -183,3 +186,22 @@ def test_what_is_too_large_for_webp_is_refused(tmp_path):
     with pytest.raises(InvalidInputError, match="overlay_size=16383"):
         write_picture(tmp_path / "o.webp", picture)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 7), (7, 1), (30, 2 * COLUMNS), (5, 2 * COLUMNS + 3)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_matlab_files_are_those_of_scipy_but_for_their_first_words(shape, dtype):
+    matrix = np.random.default_rng(0).random(shape).astype(dtype)
+    found, expected = io.BytesIO(), io.BytesIO()
+    write_matrix(found, "ucm2", matrix)
+    savemat(expected, {"ucm2": matrix.astype(np.float64)}, do_compression=True)
+    assert found.getvalue()[124:] == expected.getvalue()[124:]
+    content = loadmat(io.BytesIO(found.getvalue()))
+    assert content["ucm2"].dtype == np.float64
+    np.testing.assert_array_equal(content["ucm2"], matrix)
+
+
+def test_matrices_beyond_the_format_are_refused():
+    huge = np.broadcast_to(np.float32(0), (25_000, 25_000))
+    with pytest.raises(InvalidInputError, match="25000 x 25000 numbers"):
+        write_matrix(io.BytesIO(), "ucm2", huge)

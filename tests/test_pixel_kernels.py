@@ -14,6 +14,7 @@ from scipy import ndimage
 from skimage.color import rgb2lab
 
 from pfeseg import enlarge_labels, kernels, segment
+from pfeseg.image.arrays import as_raster
 from pfeseg.image.colour import to_lab
 from pfeseg.image.resize import interpolate
 from pfeseg.image.texture import COMPRESSION, DERIVATIVES, FILTER_SCALES, filter_responses
@@ -92,7 +93,7 @@ def test_floods_take_their_turns(shape, steps, rng):
         relief = np.round(relief * steps / 4)
     markers = np.where(rng.random(shape) < 0.1, rng.integers(1, 9, shape), 0).astype(np.int32)
     expected = reference.flood(relief, markers)
-    np.testing.assert_array_equal(kernels.watershed(relief, markers), expected)
+    np.testing.assert_array_equal(kernels.watershed(relief, markers - 1) + 1, expected)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -189,6 +190,21 @@ def test_sums_over_regions_equal_those_of_numpy(shape, small, rng):
     np.testing.assert_array_equal(kernels.class_counts(regions, 6, classes, 4), counts)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32, np.float64])
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_colours_are_summed_as_if_the_whole_image_were_lab(shape, channels, dtype, rng):
+    values = rng.random((*shape, channels))
+    whole = np.issubdtype(dtype, np.integer)
+    raster = as_raster((values * np.iinfo(dtype).max if whole else values).astype(dtype))
+    regions = rng.integers(0, 6, shape).astype(np.int32)
+    lab = to_lab(raster.rgb())
+    expected = np.stack([np.bincount(regions.ravel(), lab[..., c].ravel(), 6) for c in range(3)])
+    found = kernels.lab_sums(regions, 6, raster.values, raster.top)
+    np.testing.assert_array_equal(found, expected.T)
+    np.testing.assert_array_equal(kernels.region_sums(regions, 6, lab), expected.T)
+
+
 def test_sums_along_edges_are_those_of_the_edges_named(rng):
     right, down = (rng.random(shape, dtype=np.float32) for shape in ((5, 3), (4, 4)))
     edges = np.stack([rng.permutation(31)[:20], rng.integers(0, 6, 20)], axis=1).astype(np.int32)
@@ -232,6 +248,14 @@ def test_kernels_refuse_what_does_not_exist():
         kernels.region_sums(regions, 2, np.zeros((1, 2, 1)))
     with pytest.raises(ValueError, match="does not exist"):
         kernels.class_counts(regions, 2, np.zeros((1, 2), np.int32), 1)
+    with pytest.raises(ValueError, match="does not exist"):
+        kernels.lab_sums(regions, 2, np.zeros((1, 2, 1)), 1.0)
+    with pytest.raises(ValueError, match="one shape"):
+        kernels.lab_sums(regions, 3, np.zeros((2, 1, 1)), 1.0)
+    with pytest.raises(ValueError, match="one channel or three"):
+        kernels.lab_sums(regions, 3, np.zeros((1, 2, 2)), 1.0)
+    with pytest.raises(ValueError, match="must be -1"):
+        kernels.watershed(np.zeros((1, 2), np.float32), regions - 2)
     with pytest.raises(ValueError, match="no such class"):
         kernels.class_counts(regions, 3, regions, 2)
     one, none = np.zeros((1, 1), np.float32), np.zeros((0, 2), np.float32)
@@ -252,6 +276,7 @@ def test_all_variants_give_the_same_bytes(chelsea, rng, monkeypatch):
     if kernels.best_variant() == "baseline":
         pytest.skip("this processor has no AVX2: there is one variant only")
     rows, image = rng.random((3001, 5), dtype=np.float32), rng.random((37, 45, 13), np.float32)
+    classes = rng.integers(0, 13, (37, 45)).astype(np.int32)
     monomials, coefficients = rng.normal(size=(21, 1111)), rng.normal(size=(8, 21))
     results = []
     for name in ("baseline", kernels.best_variant()):
@@ -260,8 +285,8 @@ def test_all_variants_give_the_same_bytes(chelsea, rng, monkeypatch):
             kernels.lab(chelsea),
             kernels.correlate(image, np.ones(1), np.linspace(-1, 1, 13)),
             kernels.correlate(image.astype(float), np.linspace(0, 1, 9), np.linspace(0, 1, 5)),
-            *kernels.oriented_contrast(image, 5, True),
-            *kernels.oriented_contrast(image, 3, False),
+            *kernels.class_contrast(classes, 13, np.linspace(0, 1, 5), 5),
+            *kernels.colour_contrast(image, 1, 13, np.linspace(0, 1, 5), 3),
             *kernels.improve_centres(rows, np.ones(3001), rows[:17], 10, 0.0),
             *kernels.expectation(monomials, coefficients)[:2],
         ]

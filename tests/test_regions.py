@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from skimage.measure import label as skimage_label
 
 from pfeseg import InvalidInputError, clean_regions
-from pfeseg.labels.maps import split_regions
+from pfeseg.labels.maps import AT_A_TIME, count_pixels, labels_of, split_regions
 from pfeseg.regions.clean import min_pixels
 
 MAPS = hnp.arrays(
@@ -26,6 +26,18 @@ def test_regions_are_those_of_scikit_image(labels):
     first = np.unique(regions, return_index=True)[1]
     assert (np.diff(first) > 0).all()  # numbered in order of first appearance
     assert regions[0, 0] == 0
+
+
+@given(MAPS)
+def test_pieces_know_their_labels_and_sizes(labels):
+    pieces = split_regions(labels)
+    np.testing.assert_array_equal(labels_of(pieces, labels)[pieces], labels)
+    np.testing.assert_array_equal(count_pixels(pieces), np.bincount(pieces.ravel()))
+
+
+def test_many_pixels_are_counted_in_parts():
+    regions = np.arange(2 * AT_A_TIME + 5, dtype=np.int32).reshape(1, -1) % 7
+    np.testing.assert_array_equal(count_pixels(regions), np.bincount(regions.ravel()))
 
 
 @given(MAPS, st.integers(1, 30), st.integers(0, 2**16))

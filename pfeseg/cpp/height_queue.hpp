@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -24,7 +25,7 @@ class LeastFirst {
         } while (size > 1);
     }
 
-    bool empty() const { return words_.back()[0] == 0; }
+    bool empty() const { return words_.back().empty() || words_.back()[0] == 0; }
 
     size_t least() const {
         size_t place = 0;
@@ -65,54 +66,64 @@ class LeastFirst {
     std::vector<std::vector<uint64_t>> words_;
 };
 
-// A pixel below 2^32 and its height, which is not negative, as one number that is ordered by
-// the height.
+// A pixel below 2^32 and its height, as one number that is ordered by the height.
 inline uint64_t at_height(float height, int64_t pixel) {
+    height += 0.0f;  // of the two zeros there is one
     uint32_t bits;
     std::memcpy(&bits, &height, sizeof bits);
+    bits = bits & 0x80000000u ? ~bits : bits | 0x80000000u;
     return static_cast<uint64_t>(bits) << 32 | static_cast<uint64_t>(pixel);
 }
 
-// Heights are known beforehand. Pixels of one height stand in one line, for which there is
-// room as they are queued once each; a line is called by the number of its first place.
+// All pixels that may come are known beforehand, and sorted: each has a slot, and bits tell which
+// slots are taken. That is far less memory than the pixels themselves, which lie in no order.
 class HeightQueue {
   public:
     // Of results of `at_height`.
     explicit HeightQueue(std::vector<uint64_t> pixels)
-        : pixels_(sorted(std::move(pixels))), line_(pixels_.size()), ends_(pixels_.size()),
-          waiting_(pixels_.size()) {}
+        : slots_(sorted(std::move(pixels))), taken_(slots_.size()) {
+        if (slots_.size() >= shared)
+            throw std::length_error("a queue has room for fewer than 2^30 pixels");
+    }
 
-    // Calls visit(pixel, line) for all pixels, those of one height in the order in which they
-    // were given.
+    // Calls visit(pixel, ticket) for all of them, which may push them at once. Tickets are not
+    // negative. To be called once, before anything else.
     template <class Visit>
-    void for_each_pixel(Visit visit) const {
-        size_t line = 0;
-        for (size_t k = 0; k < pixels_.size(); ++k) {
-            if (pixels_[k] >> 32 != pixels_[line] >> 32) line = k;
-            visit(static_cast<int64_t>(pixels_[k] & 0xFFFFFFFFu), line);
+    void hand_out_tickets(Visit visit) {
+        for (size_t begin = 0, end; begin < slots_.size(); begin = end) {
+            end = begin + 1;
+            while (end < slots_.size() && slots_[end] >> 32 == slots_[begin] >> 32) ++end;
+            auto ticket = static_cast<int32_t>(begin);
+            if (end > begin + 1) {
+                ticket = shared | static_cast<int32_t>(next_slot_.size());
+                next_slot_.push_back(begin);
+            }
+            for (size_t k = begin; k < end; ++k) visit(pixel_in(k), ticket);
         }
     }
 
-    void push(int64_t pixel, size_t line) {
-        Ends &ends = ends_[line];
-        if (ends.first == ends.last) waiting_.insert(line);
-        line_[line + ends.last++] = static_cast<uint32_t>(pixel);
+    // A pixel comes once.
+    void push(int64_t pixel, int32_t ticket) {
+        auto slot = static_cast<size_t>(ticket);
+        if (ticket & shared) {  // the next slot of its height
+            slot = next_slot_[ticket & ~shared]++;
+            slots_[slot] = static_cast<uint64_t>(pixel);
+        }
+        taken_.insert(slot);
     }
 
-    bool empty() const { return waiting_.empty(); }
+    bool empty() const { return taken_.empty(); }
 
     int64_t pop() {
-        const size_t line = waiting_.least();
-        Ends &ends = ends_[line];
-        const int64_t pixel = line_[line + ends.first++];
-        if (ends.first == ends.last) waiting_.erase(line);
-        return pixel;
+        const size_t slot = taken_.least();
+        taken_.erase(slot);
+        return pixel_in(slot);
     }
 
   private:
-    struct Ends {
-        uint32_t first = 0, last = 0;
-    };
+    int64_t pixel_in(size_t slot) const {
+        return static_cast<int64_t>(slots_[slot] & 0xFFFFFFFFu);
+    }
 
     // By the heights, eleven bits at a time; stable.
     static std::vector<uint64_t> sorted(std::vector<uint64_t> pixels) {
@@ -127,10 +138,11 @@ class HeightQueue {
         return pixels;
     }
 
-    std::vector<uint64_t> pixels_;  // by their heights
-    std::vector<uint32_t> line_;    // those that wait
-    std::vector<Ends> ends_;        // of each line
-    LeastFirst waiting_;            // lines
+    static constexpr int32_t shared = 1 << 30;  // marks tickets of pixels of one height
+
+    std::vector<uint64_t> slots_;    // pixels by their heights
+    std::vector<size_t> next_slot_;  // of each height that several pixels have
+    LeastFirst taken_;               // slots
 };
 
 }  // namespace pfeseg

@@ -13,7 +13,9 @@
 #include "numpy_arrays.hpp"
 #include "png_filter.hpp"
 #include "redrawing.hpp"
+#include "region_sums.hpp"
 #include "tinting.hpp"
+#include "variants.hpp"
 
 namespace pfeseg {
 namespace {
@@ -58,6 +60,25 @@ Result<int32_t, 2> redraw(Matrix<int32_t> pieces, Image<T> image, int reach,
                           threads, labels);
     }
     return result;
+}
+
+// CIELAB over each of n regions of an image, (n, 3).
+template <class T>
+Result<double, 2> lab_sums(Matrix<int32_t> regions, int n, Image<T> image, double top) {
+    const size_t height = image.shape(0), width = image.shape(1), channels = image.shape(2);
+    if (regions.shape(0) != height || regions.shape(1) != width)
+        throw std::invalid_argument("regions and image must have one shape");
+    if (channels != 1 && channels != 3)
+        throw std::invalid_argument("an image of one channel or three is needed");
+    check_numbers(regions.data(), regions.size(), n, no_region);
+    const size_t count = static_cast<size_t>(n);
+    std::vector<double> sums(3 * count, 0.0);
+    {
+        nb::gil_scoped_release release;
+        sum_lab(regions.data(), image.data(), height, width, channels, top, dense_loops(),
+                sums.data());
+    }
+    return to_numpy<double, 2>(std::move(sums), {count, 3});
 }
 
 // The image, `share` of it, and the tint of each label, (labels, 3), as RGB; marks are white.
@@ -112,6 +133,7 @@ void bind_image(nb::module_ &m) {
     m.def("average_areas", &average_areas<T>, as_it_is, nb::arg(), nb::arg(), nb::arg());
     m.def("redraw_boundaries", &redraw<T>, nb::arg(), as_it_is, nb::arg(), nb::arg(), nb::arg(),
           nb::arg());
+    m.def("lab_sums", &lab_sums<T>, nb::arg(), nb::arg(), as_it_is, nb::arg());
     m.def("tint_regions", &tint_regions<T>, as_it_is, nb::arg(), nb::arg(), nb::arg(), nb::arg());
 }
 

@@ -58,9 +58,12 @@ void number_by_appearance(const T *labels, int64_t size, int32_t *result) {
 // Sets of numbers 0, 1, ..., each known by its least member.
 class DisjointSets {
   public:
-    explicit DisjointSets(int64_t size) : owner_(size) {
+    explicit DisjointSets(int64_t size = 0) : owner_(size) {
         std::iota(owner_.begin(), owner_.end(), 0);
     }
+
+    // Adds the next number, in a set of its own.
+    void add() { owner_.push_back(static_cast<int32_t>(owner_.size())); }
 
     int32_t find(int32_t member) {
         while (owner_[member] != member) member = owner_[member] = owner_[owner_[member]];

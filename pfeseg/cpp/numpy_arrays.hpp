@@ -5,7 +5,9 @@
 #include <nanobind/ndarray.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -45,6 +47,16 @@ template <class T>
 std::vector<T> copied(const T *values, size_t size) {
     return std::vector<T>(values, values + size);
 }
+
+// Refuses numbers that are not 0 ... end - 1.
+inline void check_numbers(const int32_t *numbers, size_t count, size_t end,
+                          const char *complaint) {
+    for (size_t k = 0; k < count; ++k)
+        if (numbers[k] < 0 || static_cast<size_t>(numbers[k]) >= end)
+            throw std::invalid_argument(complaint);
+}
+
+inline constexpr const char *no_region = "a number names a region that does not exist";
 
 namespace door {
 

@@ -23,14 +23,6 @@
 namespace pfeseg::door {
 namespace {
 
-constexpr const char *no_region = "a number names a region that does not exist";
-
-void check_numbers(const int32_t *numbers, size_t count, size_t end, const char *complaint) {
-    for (size_t k = 0; k < count; ++k)
-        if (numbers[k] < 0 || static_cast<size_t>(numbers[k]) >= end)
-            throw std::invalid_argument(complaint);
-}
-
 // CIELAB of an image in sRGB.
 template <class T>
 Result<float, 3> lab(Image<T> image) {
@@ -106,7 +98,7 @@ Result<T, 3> interpolate(Image<T> values, Vector<double> y, Vector<double> x) {
     return to_numpy<T, 3>(std::move(result), {y.size(), x.size(), channels});
 }
 
-// The basins of all minima of a relief, 1, 2, ...
+// The basins of all minima of a relief, 0, 1, ...
 Result<int32_t, 2> basins(Matrix<float> relief) {
     const size_t height = relief.shape(0), width = relief.shape(1);
     std::vector<int32_t> markers(height * width);
@@ -118,13 +110,13 @@ Result<int32_t, 2> basins(Matrix<float> relief) {
     return to_numpy<int32_t, 2>(std::move(markers), {height, width});
 }
 
-// Markers spread over the pixels marked 0.
+// Markers spread over the pixels marked -1.
 Result<int32_t, 2> watershed(Matrix<float> relief, Matrix<int32_t> markers) {
     const size_t height = relief.shape(0), width = relief.shape(1);
     if (markers.shape(0) != height || markers.shape(1) != width)
         throw std::invalid_argument("relief and markers must have one shape");
     for (size_t k = 0; k < markers.size(); ++k)
-        if (markers.data()[k] < 0) throw std::invalid_argument("markers must not be negative");
+        if (markers.data()[k] < -1) throw std::invalid_argument("markers must be -1, 0, 1, ...");
     std::vector<int32_t> result(markers.data(), markers.data() + markers.size());
     {
         nb::gil_scoped_release release;
@@ -150,17 +142,6 @@ EdgeMaps contrast_of(Rows rows, size_t height, size_t width, const std::vector<f
     }
     return {to_numpy<float, 2>(std::move(right), {height, width - 1}),
             to_numpy<float, 2>(std::move(down), {height - 1, width})};
-}
-
-// Of an image as it is.
-EdgeMaps oriented_contrast(Image<float> image, int reach, bool chi_square) {
-    const size_t height = image.shape(0), width = image.shape(1), channels = image.shape(2);
-    const std::vector<float> window{1.0f};
-    const DenseLoops loops = dense_loops();
-    const auto n = static_cast<int64_t>(channels);
-    return contrast_of(
-        ColourRows(image.data(), static_cast<int64_t>(width), n, 0, n, window, loops), height,
-        width, window, reach, chi_square ? Distance::chi_square : Distance::euclidean, loops);
 }
 
 std::vector<float> single(const Vector<double> &values) {
@@ -472,7 +453,6 @@ void bind_pixels(nb::module_ &m) {
     m.def("filter_responses", &filter_responses);
     m.def("basins", &basins);
     m.def("watershed", &watershed);
-    m.def("oriented_contrast", &oriented_contrast);
     m.def("colour_contrast", &colour_contrast);
     m.def("class_contrast", &class_contrast);
     m.def("expectation", &expectation);

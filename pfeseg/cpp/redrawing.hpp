@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "bands.hpp"
-#include "height_queue.hpp"
+#include "label_maps.hpp"
+#include "mirror.hpp"
+#include "watershed.hpp"
 
 namespace pfeseg {
-
-using Mask = std::vector<uint8_t>;
 
 // Calls visit(begin, end) for each run of places among `length` whose mark is `kind`.
 template <class Visit>
@@ -60,17 +60,9 @@ inline Mask widened(const Mask &marks, int64_t height, int64_t width, int64_t st
 // Marks the pixels within `reach` steps of another label; steps but one may be diagonal.
 inline Mask near_boundary(const int32_t *labels, int64_t height, int64_t width, int reach,
                           const Bands &bands) {
-    Mask beside(height * width);
-    bands.for_each_row([&](int64_t y) {
-        const int32_t *here = labels + y * width;
-        uint8_t *marks = &beside[y * width];
-        for (int64_t x = 0; x < width - 1; ++x) marks[x] |= here[x] != here[x + 1];
-        for (int64_t x = 1; x < width; ++x) marks[x] |= here[x] != here[x - 1];
-        if (y > 0)
-            for (int64_t x = 0; x < width; ++x) marks[x] |= here[x] != here[x - width];
-        if (y + 1 < height)
-            for (int64_t x = 0; x < width; ++x) marks[x] |= here[x] != here[x + width];
-    });
+    const Mask beside =
+        mark_meeting(labels, height, width, bands,
+                     [](int32_t here, int32_t other) { return here != other; });
     return reach > 1 ? widened(beside, height, width, reach - 1, bands) : beside;
 }
 
@@ -85,11 +77,11 @@ class Spots {
             for_each_run(&marks[y * width], width, 0, [&](int64_t begin, int64_t end) {
                 const auto run = static_cast<int32_t>(runs_.size());
                 runs_.push_back({y * width + begin, end - begin, pieces[y * width + begin]});
-                owner_.push_back(run);
+                spots_.add();
                 const int64_t up = (y - 1) * width;
                 while (other < row && runs_[other].end() <= up + begin) ++other;
                 for (size_t k = other; k < row && runs_[k].pixel < up + end; ++k)
-                    join(static_cast<int32_t>(k), run);
+                    spots_.join(static_cast<int32_t>(k), run);
             });
             above = row;
         }
@@ -101,7 +93,7 @@ class Spots {
         std::vector<int64_t> size(runs_.size()), most(n_pieces);
         std::vector<int32_t> largest(n_pieces, -1);
         for (size_t k = 0; k < runs_.size(); ++k)
-            size[find(static_cast<int32_t>(k))] += runs_[k].length;
+            size[spots_.find(static_cast<int32_t>(k))] += runs_[k].length;
         for (size_t k = 0; k < runs_.size(); ++k) {
             const int32_t piece = runs_[k].piece;
             if (!size[k] || size[k] < most[piece]) continue;
@@ -109,7 +101,7 @@ class Spots {
             largest[piece] = static_cast<int32_t>(k);
         }
         for (size_t k = 0; k < runs_.size(); ++k)
-            if (find(static_cast<int32_t>(k)) == largest[runs_[k].piece])
+            if (spots_.find(static_cast<int32_t>(k)) == largest[runs_[k].piece])
                 std::fill_n(result + runs_[k].pixel, runs_[k].length, runs_[k].piece);
         Mask hidden(n_pieces);
         for (int32_t piece = 0; piece < n_pieces; ++piece) hidden[piece] = largest[piece] < 0;
@@ -123,17 +115,8 @@ class Spots {
         int64_t end() const { return pixel + length; }
     };
 
-    int32_t find(int32_t run) {
-        while (owner_[run] != run) run = owner_[run] = owner_[owner_[run]];
-        return run;
-    }
-    void join(int32_t a, int32_t b) {
-        a = find(a), b = find(b);
-        owner_[std::max(a, b)] = std::min(a, b);
-    }
-
     std::vector<Run> runs_;
-    std::vector<int32_t> owner_;  // the first run of a spot owns itself
+    DisjointSets spots_;  // of runs, each known by its first
 };
 
 // Marks the inside of each connected piece 0, 1, ... by its number and all else by -1. That is
@@ -150,7 +133,8 @@ inline void mark_insides(const int32_t *pieces, int64_t height, int64_t width, i
     });
 }
 
-// The norm of the gradient of an image, summed over its channels.
+// The norm of the gradient of an image, summed over its channels. Beyond its borders the image
+// goes on as its mirror image.
 template <class T>
 class Gradient {
   public:
@@ -177,13 +161,6 @@ class Gradient {
     }
 
   private:
-    // Beyond its borders the image goes on as its mirror image.
-    static int64_t mirrored(int64_t place, int64_t length) {
-        place %= 2 * length;
-        if (place < 0) place += 2 * length;
-        return place < length ? place : 2 * length - 1 - place;
-    }
-
     void write_run(int64_t y, int64_t begin, int64_t end, float *result) {
         if (begin == end) return;
         const int64_t size = (end - begin) * channels_;
@@ -241,54 +218,6 @@ class Gradient {
     std::vector<float> smooth_, slope_, right_, down_;  // of a run
 };
 
-// Gives each pixel marked -1 the marker whose flood comes to it first, as `flood` does: the
-// lowest pixel beside the floods is taken next, of equal ones that which waits longest.
-// `shores` are the open pixels and their neighbours, in their order, as from `at_height`.
-inline void flood_band(std::vector<uint64_t> shores, int64_t height, int64_t width,
-                       int32_t *markers) {
-    if (shores.empty()) return;
-    HeightQueue waiting(std::move(shores));
-    // In place of -1, an open pixel holds its line in the queue, so that all is in one place.
-    waiting.for_each_pixel([&](int64_t pixel, size_t line) {
-        if (markers[pixel] < 0)
-            markers[pixel] = -1 - static_cast<int32_t>(line);
-        else
-            waiting.push(pixel, line);
-    });
-    while (!waiting.empty()) {
-        const int64_t pixel = waiting.pop();
-        const auto x = static_cast<uint32_t>(pixel) % static_cast<uint32_t>(width);
-        const auto spread = [&](int64_t other) {
-            if (markers[other] >= 0) return;
-            const int32_t line = -1 - markers[other];
-            markers[other] = markers[pixel];
-            waiting.push(other, line);
-        };
-        if (pixel >= width) spread(pixel - width);
-        if (x > 0) spread(pixel - 1);
-        if (x + 1 < width) spread(pixel + 1);
-        if (pixel + width < height * width) spread(pixel + width);
-    }
-}
-
-// Marks the pixels of markers -1 and those that share a side with one.
-inline Mask find_shores(const int32_t *markers, int64_t height, int64_t width,
-                        const Bands &bands) {
-    Mask shores(height * width);
-    bands.for_each_row([&](int64_t y) {
-        const int32_t *here = markers + y * width;
-        uint8_t *marks = &shores[y * width];
-        for (int64_t x = 0; x < width; ++x) marks[x] |= here[x] < 0;
-        for (int64_t x = 0; x < width - 1; ++x) marks[x] |= here[x + 1] < 0;
-        for (int64_t x = 1; x < width; ++x) marks[x] |= here[x - 1] < 0;
-        if (y > 0)
-            for (int64_t x = 0; x < width; ++x) marks[x] |= here[x - width] < 0;
-        if (y + 1 < height)
-            for (int64_t x = 0; x < width; ++x) marks[x] |= here[x + width] < 0;
-    });
-    return shores;
-}
-
 // Lists the marked pixels in their order, at the heights of a gradient.
 template <class T>
 std::vector<uint64_t> heights_of(const Mask &marks, int64_t width, const Gradient<T> &gradient,
@@ -322,7 +251,7 @@ void redraw_boundaries(const int32_t *pieces, int32_t n_pieces, int reach, int64
     const Bands bands(height, threads);
     mark_insides(pieces, height, width, reach, n_pieces, bands, result);
     const Mask shores = find_shores(result, height, width, bands);
-    flood_band(heights_of(shores, width, gradient, bands), height, width, result);
+    flood_shores(heights_of(shores, width, gradient, bands), height, width, result);
 }
 
 }  // namespace pfeseg

@@ -5,12 +5,28 @@
 #include <cstdint>
 #include <vector>
 
+#include "colour.hpp"
+#include "dense_loops.hpp"
 #include "interpolation.hpp"
 
 namespace pfeseg {
 
-// Adds up values (small_height, small_width, channels) over each region, (regions, channels). The
-// values of a smaller image are interpolated between the centres of its pixels.
+// Adds up values over each region, (regions, channels); values(y) are those of a row of the image,
+// (width, channels).
+template <class Values>
+void sum_rows(const int32_t *regions, int64_t height, int64_t width, int64_t channels,
+              Values values, double *sums) {
+    for (int64_t y = 0; y < height; ++y) {
+        const auto *row = values(y);
+        for (int64_t x = 0; x < width; ++x) {
+            double *sum = sums + regions[y * width + x] * channels;
+            for (int64_t c = 0; c < channels; ++c) sum[c] += row[x * channels + c];
+        }
+    }
+}
+
+// The same for values (small_height, small_width, channels). Those of a smaller image are
+// interpolated between the centres of its pixels.
 template <class T>
 void sum_over_regions(const int32_t *regions, int64_t height, int64_t width, const T *values,
                       int64_t small_height, int64_t small_width, int64_t channels, double *sums) {
@@ -18,18 +34,31 @@ void sum_over_regions(const int32_t *regions, int64_t height, int64_t width, con
     const std::vector<Between> columns = between_centres(small_width, width);
     const bool as_they_are = small_height == height && small_width == width;
     std::vector<T> line(small_width * channels), found(width * channels);
-    for (int64_t y = 0; y < height; ++y) {
-        const T *row = values + y * small_width * channels;
-        if (!as_they_are) {
-            mix_rows(values, rows[y], small_width * channels, line.data());
-            mix_columns(line.data(), columns, channels, found.data());
-            row = found.data();
-        }
-        for (int64_t x = 0; x < width; ++x) {
-            double *sum = sums + regions[y * width + x] * channels;
-            for (int64_t c = 0; c < channels; ++c) sum[c] += row[x * channels + c];
-        }
-    }
+    const auto row = [&](int64_t y) -> const T * {
+        if (as_they_are) return values + y * width * channels;
+        mix_rows(values, rows[y], small_width * channels, line.data());
+        mix_columns(line.data(), columns, channels, found.data());
+        return found.data();
+    };
+    sum_rows(regions, height, width, channels, row, sums);
+}
+
+// The same for the colours of an image, (regions, 3) of CIELAB. It has one channel or three, and
+// `top` is full brightness.
+template <class T>
+void sum_lab(const int32_t *regions, const T *image, int64_t height, int64_t width,
+             int64_t channels, double top, const DenseLoops &loops, double *sums) {
+    std::vector<double> rgb(3 * width);
+    std::vector<float> lab(3 * width);
+    const auto row = [&](int64_t y) -> const float * {
+        const T *in = image + y * width * channels;
+        for (int64_t x = 0; x < width; ++x)
+            for (int64_t c = 0; c < 3; ++c)
+                rgb[3 * x + c] = in[channels == 3 ? 3 * x + c : x] / top;
+        to_lab(rgb.data(), width, loops, lab.data());
+        return lab.data();
+    };
+    sum_rows(regions, height, width, 3, row, sums);
 }
 
 // Counts the pixels of each class in each region, (regions, n_classes); each pixel has the class

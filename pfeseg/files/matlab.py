@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.labels import read_labels
+from pfeseg.files.mat5 import write_matrix
 from pfeseg.files.writing import replacing
 from pfeseg.labels.boundaries import Marks, boundaries_of, contours_at
 
@@ -101,10 +102,8 @@ def write_segmentations(path: Path, segmentations: Sequence[Labels]) -> None:
 
 def write_contour_map(path: Path, ucm2: NDArray[np.float32]) -> None:
     """Write an ultrametric contour map, (2 h + 1, 2 w + 1), as the 'ucm2' of a .mat file."""
-    from scipy.io import savemat
-
     with replacing(path) as temporary, temporary.open("wb") as file:
-        savemat(file, {"ucm2": ucm2.astype(np.float64)}, do_compression=True)
+        write_matrix(file, "ucm2", ucm2)
 
 
 def cut_contour_map(ucm2: NDArray[np.float64], threshold: float) -> Labels:

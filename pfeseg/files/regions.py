@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.image.arrays import as_raster
-from pfeseg.labels.maps import split_regions
+from pfeseg.labels.maps import labels_of, split_regions
 
 Labels = NDArray[np.integer[Any]]
 
@@ -108,8 +108,7 @@ def geojson(labels: Labels) -> str:
     Coordinates are pixels: x to the right, y down, (0, 0) the image's upper left corner.
     """
     parts = split_regions(labels)
-    owner = np.zeros(parts.max() + 1, dtype=np.int64)
-    owner[parts.ravel()] = labels.ravel()
+    owner = labels_of(parts, labels)
     polygons: dict[int, list[list[list[list[int]]]]] = {}
     for part, rings in enumerate(_rings(parts)):
         # The outer ring is the one that winds the other way from the holes.

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.image.arrays import Raster, as_raster
-from pfeseg.image.colour import to_lab
+from pfeseg.image.colour import Lab, to_lab
 from pfeseg.image.resize import area_average, interpolate, shrink, small_size
 from pfeseg.image.texture import local_contrast
 
-FloatArray = NDArray[Any]
+FloatArray = NDArray[np.floating[Any]]
 
 DETAIL = 4
 """Texture is looked at from this many times the resolution of the embedding."""
@@ -39,10 +39,10 @@ class Detail:
         CIELAB.
     """
 
-    lab: FloatArray
+    lab: Lab
 
     @cached_property
-    def contrast(self) -> FloatArray:
+    def contrast(self) -> NDArray[np.float32]:
         """The `local_contrast` of the lightness, (h', w', 2)."""
         return local_contrast(self.lab[..., 0])
 
@@ -54,7 +54,7 @@ def look_closely(image: Raster, small_shape: tuple[int, ...]) -> Detail:
         return Detail(to_lab(shrink(image, factor)))
     lab = to_lab(image.rgb())
     if factor < 1:
-        lab = interpolate(lab, small_size(lab.shape, factor)).astype(np.float32)
+        return Detail(interpolate(lab, small_size(lab.shape, factor)).astype(np.float32))
     return Detail(lab)
 
 

@@ -12,6 +12,7 @@ from pfeseg.errors import InvalidInputError
 from pfeseg.image.arrays import Raster, as_raster
 
 FloatArray = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 
 
 def downsample(image: ArrayLike, factor: float) -> FloatArray:
@@ -48,12 +49,12 @@ def shrink_to(image: Raster, shape: tuple[int, int], threads: int = 1) -> Raster
     return Raster(small, image.top)
 
 
-def area_average(array: FloatArray, shape: tuple[int, int]) -> FloatArray:
+def area_average(array: Floats, shape: tuple[int, int]) -> Floats:
     """Shrink an array (h, w, c) to `shape` by averaging over areas."""
     return array if array.shape[:2] == shape else kernels.average_areas(array, *shape, 1)
 
 
-def interpolate(array: FloatArray, shape: tuple[int, int]) -> FloatArray:
+def interpolate(array: Floats, shape: tuple[int, int]) -> Floats:
     """Enlarge an array (h, w, c) to `shape` by linear interpolation between pixel centres.
 
     Beyond the outermost centres their values hold.

@@ -16,10 +16,8 @@ from pfeseg import kernels
 Image = TypeVar("Image", NDArray[np.float32], NDArray[np.float64])
 
 
-def smooth(
-    image: Image, width: float, derivatives: tuple[int, int] = (0, 0), truncate: float = 4.0
-) -> Image:
-    """Convolve an image with a Gaussian or a derivative of it.
+def smooth(image: Image, width: float) -> Image:
+    """Convolve an image with a Gaussian.
 
     Beyond its borders the image goes on as its mirror image.
 
@@ -28,20 +26,19 @@ def smooth(
     image : (h, w) or (h, w, c) array
     width : float
         Standard deviation in pixels; at 0 the image is returned as it is.
-    derivatives : (int, int)
-        Orders along y and x: 0, 1 or 2.
-    truncate : float
-        The filter ends at so many standard deviations.
     """
     if width == 0:
         return image
-    down, right = (gaussian(width, order, truncate) for order in derivatives)
+    window = gaussian(width, 0)
     channels = np.ascontiguousarray(image.reshape(*image.shape[:2], -1))
-    return kernels.correlate(channels, down, right).reshape(image.shape)
+    return kernels.correlate(channels, window, window).reshape(image.shape)
 
 
 def gaussian(width: float, order: int, truncate: float = 4.0) -> NDArray[np.float64]:
-    """Return the weights of a filter by which an image is correlated: a Gaussian's derivative."""
+    """Return the weights of a filter by which an image is correlated: a Gaussian's derivative.
+
+    Its order is 0, 1 or 2, and it ends at `truncate` standard deviations.
+    """
     radius = int(truncate * width + 0.5)
     x = np.arange(-radius, radius + 1)
     weights = np.exp(-0.5 * (x / width) ** 2)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg import kernels
 from pfeseg.image.smoothing import gaussian, smooth
 
-FloatArray = NDArray[Any]
+FloatArray = NDArray[np.float32]
 
 CONTRAST_BANDS = ((0.0, 1.0, 2.0), (1.0, 2.5, 4.0))
 """Of each channel of `local_contrast`: the two blurs between which detail is taken, and the
@@ -52,7 +50,7 @@ def filter_responses(lightness: FloatArray, shape: tuple[int, int]) -> FloatArra
         ((np.arange(small) + 0.5) * large / small).astype(np.int32)
         for small, large in zip(shape, lightness.shape, strict=True)
     )
-    image = np.ascontiguousarray(lightness, dtype=np.float32)
+    image = np.ascontiguousarray(lightness)
     bank = [
         tuple(gaussian(scale, along) * scale**along for along in order)
         for scale in FILTER_SCALES

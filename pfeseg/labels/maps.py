@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,11 @@ from pfeseg.image.arrays import neighbours_at
 Labels = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
 
+_Name = TypeVar("_Name", bound=np.generic)
+
+AT_A_TIME = 1 << 20
+"""Pixels that are counted together, as NumPy makes indices of 64 bits of them first."""
+
 SIDES = ((0, 1), (1, 0))
 """Steps (dy, dx) from a pixel to those that share a side with it, each pair once."""
 
@@ -24,6 +29,22 @@ CORNERS = ((1, 1), (1, -1))
 def consecutive(labels: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
     """Renumber labels 0, 1, ... in order of first appearance."""
     return kernels.number_by_appearance(_known(labels).ravel()).reshape(labels.shape)
+
+
+def labels_of(pieces: Labels, labels: NDArray[_Name]) -> NDArray[_Name]:
+    """Return the label in which each piece lies, (pieces,), and 0 for numbers that are left out."""
+    result = np.zeros(int(pieces.max()) + 1, dtype=labels.dtype)
+    result[pieces.ravel()] = labels.ravel()
+    return result
+
+
+def count_pixels(regions: Labels) -> NDArray[np.intp]:
+    """Return the number of pixels of each region 0, 1, ..., (regions,)."""
+    flat, n = regions.ravel(), int(regions.max()) + 1
+    counts = np.zeros(n, dtype=np.intp)
+    for first in range(0, flat.size, AT_A_TIME):
+        counts += np.bincount(flat[first : first + AT_A_TIME], minlength=n)
+    return counts
 
 
 def split_regions(labels: ArrayLike) -> Labels:

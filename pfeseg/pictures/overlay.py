@@ -101,4 +101,9 @@ def draw_contour_map(ucm2: NDArray[np.floating[Any]]) -> NDArray[np.uint8]:
     """
     sides = np.maximum(ucm2[1::2, 2::2], ucm2[2::2, 1::2])
     np.maximum(sides, ucm2[2::2, 2::2], out=sides)
-    return np.asarray(np.rint(255 * (1 - (sides / (sides.max() or 1.0)) ** 3)), dtype=np.uint8)
+    # In place, as there may be many: 255 (1 - (sides / top)^3).
+    sides /= sides.max() or 1.0
+    sides **= 3
+    np.subtract(1, sides, out=sides)
+    sides *= 255
+    return np.asarray(np.rint(sides, out=sides), dtype=np.uint8)

@@ -35,7 +35,9 @@ RARE = 1e-8
 """Probability added to that of each pair of classes."""
 
 
-def colour_information(colours: FloatArray, seed: int) -> tuple[NDArray[np.int32], FloatArray]:
+def colour_information(
+    colours: NDArray[np.floating[Any]], seed: int
+) -> tuple[NDArray[np.int32], FloatArray]:
     """Sort the colours of an image into classes, and tell how well these go together.
 
     Parameters

@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.errors import InvalidInputError
 from pfeseg.image.arrays import as_rgb
-from pfeseg.image.colour import to_lab
+from pfeseg.image.colour import Lab, to_lab
 
-FloatArray = NDArray[Any]
 Texture = NDArray[np.floating[Any]] | None
 
 
@@ -29,7 +28,9 @@ class SmallImage:
         not every stage looks at it.
     """
 
-    def __init__(self, rgb: FloatArray, texture: Texture | Callable[[], Texture] = None) -> None:
+    def __init__(
+        self, rgb: NDArray[np.float64], texture: Texture | Callable[[], Texture] = None
+    ) -> None:
         self.rgb, self._texture = rgb, texture
 
     @classmethod
@@ -57,12 +58,12 @@ class SmallImage:
         return self._texture() if callable(self._texture) else self._texture
 
     @cached_property
-    def lab(self) -> FloatArray:
+    def lab(self) -> Lab:
         """CIELAB, (h, w, 3)."""
         return to_lab(self.rgb)
 
     @cached_property
-    def lab_and_texture(self) -> FloatArray:
+    def lab_and_texture(self) -> NDArray[np.floating[Any]]:
         """CIELAB with the channels of texture, if there are any, (h, w, 3 + c)."""
         if self.texture is None:
             return self.lab

@@ -7,17 +7,17 @@ is told by the colours, what lies on its two sides by the classes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.clustering.kmeans import quantise
+from pfeseg.image.colour import Lab
 from pfeseg.image.detail import WORTHWHILE, Detail, working_side
 from pfeseg.image.resize import area_average, small_size
 from pfeseg.image.texture import filter_responses
 
-FloatArray = NDArray[Any]
 Classes = NDArray[np.int32]
 
 COARSENESS = 2
@@ -58,10 +58,10 @@ class Appearance:
         Local contrast of the lightness at the finest scale.
     """
 
-    lab: FloatArray
+    lab: Lab
     materials: Classes
     textons: Classes
-    roughness: FloatArray
+    roughness: NDArray[np.float32]
 
     @property
     def shape(self) -> tuple[int, int]:

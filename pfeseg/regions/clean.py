@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import heapq
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pfeseg import kernels
 from pfeseg.errors import InvalidInputError
-from pfeseg.image.colour import as_lab
-from pfeseg.labels.maps import consecutive, split_regions, touching
+from pfeseg.image.arrays import Raster, as_raster
+from pfeseg.image.colour import Lab
+from pfeseg.labels.maps import consecutive, count_pixels, split_regions, touching
 
 Labels = NDArray[np.int32]
-FloatArray = NDArray[Any]
+FloatArray = NDArray[np.float64]
 
 
 def clean_regions(labels: ArrayLike, image: ArrayLike, smallest: float) -> Labels:
@@ -34,21 +35,23 @@ def clean_regions(labels: ArrayLike, image: ArrayLike, smallest: float) -> Label
     (h, w) int32 array
         Labels 0, 1, ... in order of first appearance.
     """
-    return clean_by_colours(labels, as_lab(image), smallest)
+    return clean_by_colours(labels, as_raster(image), smallest)
 
 
-def clean_by_colours(labels: ArrayLike, colours: FloatArray, smallest: float) -> Labels:
-    """Do as `clean_regions`, with the colours (h, w, c) in any space."""
+def clean_by_colours(labels: ArrayLike, colours: Raster | Lab, smallest: float) -> Labels:
+    """Do as `clean_regions`, with an image that was checked or its CIELAB, (h, w, 3)."""
     regions = split_regions(labels)
     if colours.shape[:2] != regions.shape:
         raise InvalidInputError(
             f"labels of shape {regions.shape} do not fit an image of shape {colours.shape[:2]}"
         )
-    sizes = np.bincount(regions.ravel())
+    sizes = count_pixels(regions)
     if sizes.min() >= smallest:
         return regions
-    channels = colours.reshape(-1, colours.shape[2]).T
-    sums: FloatArray = np.stack([np.bincount(regions.ravel(), c) for c in channels], axis=1)
+    if isinstance(colours, Raster):
+        sums = kernels.lab_sums(regions, len(sizes), colours.values, colours.top)
+    else:
+        sums = kernels.region_sums(regions, len(sizes), colours)
     owner = _absorb(sizes.tolist(), sums, _neighbour_sets(regions), smallest)
     return consecutive(owner[regions])
 
@@ -69,9 +72,9 @@ def _neighbour_sets(regions: Labels) -> list[set[int]]:
 
 def _absorb(
     sizes: list[int], sums: FloatArray, neighbours: list[set[int]], smallest: float
-) -> NDArray[np.intp]:
+) -> Labels:
     """Merge small regions, smallest first; returns the region that each belongs to in the end."""
-    owner = np.arange(len(sizes))
+    owner = np.arange(len(sizes), dtype=np.int32)
     waiting = [(size, region) for region, size in enumerate(sizes) if size < smallest]
     heapq.heapify(waiting)
     while waiting:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg import kernels
-from pfeseg.labels.maps import boundary_edges
+from pfeseg.labels.maps import boundary_edges, count_pixels
 from pfeseg.regions.appearance import CHANNELS, HISTOGRAMS, Appearance
 from pfeseg.regions.cues import Contrasts, EdgeMaps, enlarge_edges, pixel_centres
 
@@ -90,7 +90,7 @@ def region_graph(
         return kernels.edge_sums(edges, len(pairs), *maps)
 
     return RegionGraph(
-        areas=np.bincount(base.ravel()).astype(np.float64),
+        areas=count_pixels(base).astype(np.float64),
         sums={
             **{name: colours[:, slice(*channels)] for name, channels in CHANNELS.items()},
             "materials": _region_histograms(appearance.materials, base, n),
@@ -112,7 +112,8 @@ def embedding_steps(Y: NDArray[np.float32], appearance: Appearance) -> EdgeMaps:
         for small, large in zip(Y.shape, appearance.coarse_shape, strict=False)
     )
     coarse = kernels.interpolate(Y, *places)
-    return enlarge_edges(kernels.oriented_contrast(coarse, 1, False), appearance.shape)
+    steps = kernels.colour_contrast(coarse, 0, Y.shape[2], np.ones(1), 1)
+    return enlarge_edges(steps, appearance.shape)
 
 
 def _region_histograms(classes: NDArray[np.int32], base: Labels, n: int) -> FloatArray:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pfeseg import kernels
 from pfeseg.errors import InvalidInputError
-from pfeseg.labels.maps import consecutive, touching
+from pfeseg.labels.maps import consecutive, labels_of, touching
 
 Labels = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
@@ -61,8 +61,7 @@ class Hierarchy:
         pairs = touching(base)
         levels = self._merge_levels(pairs[:, 0], pairs[:, 1])
         renumbered = consecutive(base)
-        number = np.zeros(len(self.merges) + 1, dtype=np.int32)
-        number[base.ravel()] = renumbered.ravel()
+        number = labels_of(base, renumbered)
         order = np.argsort(levels, kind="stable")
         merges, which = kernels.join_pairs(number[pairs[order]], int(renumbered.max()) + 1)
         return Hierarchy(renumbered, merges, levels[order[which]])

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pfeseg import kernels
 from pfeseg.image.smoothing import smooth
-from pfeseg.labels.maps import consecutive
+from pfeseg.labels.maps import consecutive, labels_of
 from pfeseg.regions.appearance import Appearance
 from pfeseg.regions.chance import CHANCE, Chance
 from pfeseg.regions.cues import Contrasts, EdgeMaps, contrasts, ridges
@@ -86,8 +86,7 @@ class MergedImage:
     def resized(self, base: Labels) -> MergedImage:
         """Return what is left of it on a base of another size; the regions hold what they held."""
         tree = self.hierarchy.resized(base)
-        left = np.zeros(len(tree.merges) + 1, dtype=np.intp)
-        left[tree.base.ravel()] = base.ravel()
+        left = labels_of(tree.base, base)
         sums = {name: part[left] for name, part in self.sums.items()}
         return MergedImage(tree, self.areas[left], sums)
 

@@ -11,7 +11,7 @@ from pfeseg import kernels
 from pfeseg.image.arrays import Raster, as_raster
 from pfeseg.image.resize import enlarge_labels, shrink_to
 from pfeseg.image.smoothing import gaussian
-from pfeseg.labels.maps import split_regions
+from pfeseg.labels.maps import count_pixels, labels_of, split_regions
 
 Labels = NDArray[np.int32]
 
@@ -51,18 +51,11 @@ def to_full_size(labels: Labels, image: Raster, refine: bool, threads: int | Non
 def _rejoin(labels: Labels) -> Labels:
     """Give the splinters of each label but its largest piece to what they touch."""
     pieces = split_regions(labels)
-    order = np.argsort(np.bincount(pieces.ravel()), kind="stable")
+    order = np.argsort(count_pixels(pieces), kind="stable")
     largest = np.full(int(labels.max()) + 1, -1)
-    largest[_owners(pieces, labels)[order]] = order  # of several values, the last stays
-    markers = np.where(largest[labels] == pieces, labels + 1, 0).astype(np.int32)
-    return kernels.watershed(np.zeros(labels.shape, dtype=np.float32), markers) - 1
-
-
-def _owners(pieces: Labels, labels: Labels) -> Labels:
-    """Return the label that each piece lies in, (pieces,)."""
-    owners = np.zeros(int(pieces.max()) + 1, dtype=np.int32)
-    owners[pieces.ravel()] = labels.ravel()
-    return owners
+    largest[labels_of(pieces, labels)[order]] = order  # of several values, the last stays
+    markers = np.where(largest[labels] == pieces, labels, -1).astype(np.int32)
+    return kernels.watershed(np.zeros(labels.shape, dtype=np.float32), markers)
 
 
 def _refine(labels: Labels, image: Raster, threads: int) -> Labels:
@@ -81,9 +74,8 @@ def _refine_once(labels: Labels, image: Raster, threads: int) -> Labels:
         return enlarge_labels(labels, image.shape)
     # What is connected stays so when it is enlarged, so the small map is split.
     pieces = split_regions(labels)
-    owners = _owners(pieces, labels)
-    large = enlarge_labels(pieces, image.shape)
-    redrawn = redraw_boundaries(large, image.values, reach, threads)
+    owners = labels_of(pieces, labels)
+    redrawn = redraw_boundaries(enlarge_labels(pieces, image.shape), image.values, reach, threads)
     return redrawn if np.array_equal(owners, np.arange(len(owners))) else owners[redrawn]
 
 

@@ -23,7 +23,7 @@ PROGRAM = 65e6
 PER_IMAGE_PIXEL = 20
 """Bytes for each pixel of the image: itself, labels, markers and pictures."""
 
-PER_CONTOUR_PIXEL = 115
+PER_CONTOUR_PIXEL = 16
 """Bytes for each pixel of the image where contours are drawn at full size."""
 
 PER_DETAIL_PIXEL = 90

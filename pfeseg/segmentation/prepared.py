@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.image.arrays import as_raster
-from pfeseg.image.colour import to_lab
 from pfeseg.image.detail import Detail, look_closely, measure_contrast
 from pfeseg.pixels.small import SmallImage
 from pfeseg.regions.hierarchy import Hierarchy
@@ -29,7 +29,6 @@ from pfeseg.solver.embedding import Embedding, OnIteration
 from pfeseg.solver.graph import Graph
 from pfeseg.solver.spectral import BLOCK_VECTORS, Eigenmaps, laplacian_eigenmaps
 
-FloatArray = NDArray[np.float64]
 Labels = NDArray[np.int32]
 
 
@@ -178,7 +177,7 @@ class PreparedImage:
         `min_region` is that of the settings unless given.
         """
         smallest = self.settings.min_region if min_region is None else min_region
-        return steps.clean_labels(labels, self._lab, smallest) if smallest else labels
+        return steps.clean_labels(labels, self.image, smallest) if smallest else labels
 
     def clean_small(self, small_labels: Labels) -> Labels:
         """Clean labels of any size as `clean` would, about: by colours of that size."""
@@ -188,17 +187,12 @@ class PreparedImage:
         height, width = self.image.shape
         if share >= 1:
             share = min(share / (height * width), 1 - 1e-9)
-        known = (self.detail.lab, self.small.lab)
-        lab = next((lab for lab in known if lab.shape[:2] == small_labels.shape), self._lab)
-        return steps.clean_labels(small_labels, lab, share)
+        for lab in (self.detail.lab, self.small.lab):
+            if lab.shape[:2] == small_labels.shape:
+                return steps.clean_labels(small_labels, lab, share)
+        return steps.clean_labels(small_labels, self.image, share)
 
-    @cached_property
-    def _lab(self) -> FloatArray:
-        """CIELAB at full size, which the detail may have already."""
-        has_it = self.detail.lab.shape[:2] == self.image.shape
-        return self.detail.lab if has_it else to_lab(self.image.rgb())
-
-    def _contrast(self) -> FloatArray:
+    def _contrast(self) -> NDArray[np.floating[Any]]:
         return measure_contrast(self.detail, self.small.shape)
 
     def _check_counts(self, n_dims: int, k: int) -> None:

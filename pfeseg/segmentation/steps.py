@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.image.arrays import Raster, as_raster
+from pfeseg.image.colour import Lab
 from pfeseg.image.detail import Detail, look_closely
 from pfeseg.image.resize import shrink
 from pfeseg.kernels import available_threads
@@ -43,6 +44,7 @@ from pfeseg.segmentation.settings import Settings
 from pfeseg.solver.graph import Graph
 
 FloatArray = NDArray[np.float64]
+Texture = NDArray[np.floating[Any]]
 Labels = NDArray[np.int32]
 
 
@@ -51,7 +53,7 @@ def shrink_image(image: Raster, settings: Settings) -> FloatArray:
     return shrink(image, settings.shrinking(image.shape))
 
 
-def weighted_texture(contrast: Callable[[], FloatArray], settings: Settings) -> FloatArray | None:
+def weighted_texture(contrast: Callable[[], Texture], settings: Settings) -> Texture | None:
     """Return what steps 2 and 3 see beside colours, (h, w, 2), if the settings give it weight."""
     return settings.texture * contrast() if settings.texture else None
 
@@ -112,9 +114,9 @@ def enlarge_hierarchy(
     return tree.resized(to_full_size(tree.base, image, refine, threads))
 
 
-def clean_labels(labels: Labels, lab: FloatArray, min_region: float) -> Labels:
+def clean_labels(labels: Labels, colours: Raster | Lab, min_region: float) -> Labels:
     """Step 7: split labels into connected regions, and absorb those below `min_region`."""
-    return clean_by_colours(labels, lab, min_pixels(min_region, labels.size))
+    return clean_by_colours(labels, colours, min_pixels(min_region, labels.size))
 
 
 def build_hierarchy(

@@ -274,7 +274,7 @@ def _trials(
     follows_k = METHODS[prepared.settings.method].follows_k
     trials: list[Trial] = []
     for k in clusters:
-        result = cut_small(prepared, n_dims, Clusters(k), on_iteration=on_iteration)
+        result = cut_small(prepared, n_dims, Clusters(k), on_iteration)
         if trials and not follows_k:
             first = trials[0]
             measures = first.energy, first.flatness, first.orthogonality_error

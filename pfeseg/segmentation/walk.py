@@ -46,10 +46,9 @@ class SmallCut:
 def cut_small(
     prepared: PreparedImage,
     n_dims: int,
-    cut: Cut = AUTOMATIC,
+    cut: Cut,
+    on_iteration: OnIteration | None,
     method: MethodName | None = None,
-    on_iteration: OnIteration | None = None,
-    *,
     hierarchy: bool = False,
 ) -> SmallCut:
     """Do as `segment_prepared`, all but the step to full size."""
@@ -112,7 +111,7 @@ def segment_prepared(
     hierarchy : bool
         Return the hierarchy of regions even if the labels are not cut from it.
     """
-    small = cut_small(prepared, n_dims, cut, method, on_iteration, hierarchy=hierarchy)
+    small = cut_small(prepared, n_dims, cut, on_iteration, method, hierarchy)
     cut, tree, clock = small.settings.resolved_cut, None, Clock(prepared.on_stage)
     with clock("full_size"):
         if small.merged is not None and (hierarchy or not isinstance(cut, Clusters)):
