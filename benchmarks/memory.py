@@ -19,6 +19,7 @@ RUNS: list[tuple[tuple[int, int], tuple[str, ...], Settings]] = [
     ((2000, 1500), (), Settings()),
     ((4000, 3000), (), Settings()),
     ((4000, 3000), ("--hierarchy",), Settings()),
+    ((4000, 3000), ("--min-region", "0.5%"), Settings(min_region=0.005)),
     ((10_000, 8000), (), Settings()),
     ((3840, 2560), ("--max-size", "480"), Settings(max_size=480)),
     ((3840, 2560), ("--max-size", "960"), Settings(max_size=960)),

@@ -53,7 +53,7 @@ def clean_by_colours(labels: ArrayLike, colours: Raster | Lab, smallest: float) 
     else:
         sums = kernels.region_sums(regions, len(sizes), colours)
     owner = _absorb(sizes.tolist(), sums, _neighbour_sets(regions), smallest)
-    return consecutive(owner[regions])
+    return consecutive(owner)[regions]  # in order, as the regions are
 
 
 def min_pixels(min_region: float, n_pixels: int) -> float:

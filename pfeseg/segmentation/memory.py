@@ -26,6 +26,9 @@ PER_IMAGE_PIXEL = 20
 PER_CONTOUR_PIXEL = 16
 """Bytes for each pixel of the image where contours are drawn at full size."""
 
+PER_CLEANED_PIXEL = 4
+"""Bytes for each pixel of the image where labels are cleaned: the regions that they split into."""
+
 PER_DETAIL_PIXEL = 90
 """Bytes for each pixel of the hierarchy: colours, contrasts, basins."""
 
@@ -57,6 +60,7 @@ def estimate_memory(shape: tuple[int, ...], settings: Settings, hierarchy: bool 
     edges, columns = _edges_per_node(settings.neighbours), 8 * math.ceil(n_dims / 8)
     node = PER_NODE + PER_EDGE * edges + number * (FACTOR * edges + columns * (COPIES + edges))
     per_pixel = PER_IMAGE_PIXEL + (PER_CONTOUR_PIXEL if hierarchy else 0)
+    per_pixel += PER_CLEANED_PIXEL if settings.min_region else 0
     total = PROGRAM + per_pixel * shape[0] * shape[1]
     if METHODS[settings.method].has_graph:
         total += node * height * width
