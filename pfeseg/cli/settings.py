@@ -154,7 +154,7 @@ _SETTINGS = (
              help="Stop a loop at this relative change.", show=lambda value: f"{value:.2g}"),
     _setting("embed", "--linear-solver", heading=Heading.SOLVER,
              type=click.Choice(["pcg", "direct"]),
-             help="Compiled conjugate gradient, or the exact reference."),
+             help="The compiled solver, or the exact reference on SciPy."),
     _setting("embed", "--preconditioner", heading=Heading.SOLVER,
              type=click.Choice(PRECONDITIONERS),
              help="Incomplete Cholesky (ic0), as in the paper, or a complete one, with which every "
@@ -162,7 +162,7 @@ _SETTINGS = (
     _setting("embed", "--pcg-rtol", heading=Heading.SOLVER, type=float, metavar="NUMBER",
              help="Relative residual at which PCG with incomplete Cholesky stops."),
     _setting("embed", "--precision", heading=Heading.SOLVER,
-             type=click.Choice(["single", "double"]), help="Precision of PCG."),
+             type=click.Choice(["single", "double"]), help="Precision of the compiled solver."),
 )  # fmt: skip
 
 

@@ -20,12 +20,12 @@ class Bands {
     int64_t begin(int band) const { return rows_ * band / count_; }
     int64_t end(int band) const { return begin(band + 1); }
 
-    // Calls task(band), which must not throw, for all of them side by side.
+    // Calls task(band) for all of them side by side.
     void run(const std::function<void(int)> &task) const {
         if (count_ == 1)
             task(0);
         else
-            Workers(count_, count_, task);  // which waits for all at its end
+            Workers(count_, count_, task).wait();
     }
 
     // Calls visit(row) for all rows, likewise.

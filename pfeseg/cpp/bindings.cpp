@@ -197,7 +197,7 @@ void bind_loops(nb::module_ &m, const char *pcg, const char *cholesky) {
     nb::class_<CholeskyLoop<T>>(m, cholesky)
         .def(nb::init<const Elimination &, Vector<double>, Vector<double>, double, double, int,
                       const std::string &>(),
-             nb::keep_alive<1, 2>())
+             nb::keep_alive<1, 2>(), nb::call_guard<nb::gil_scoped_release>())
         .def("start", &CholeskyLoop<T>::start)
         .def("advance", &CholeskyLoop<T>::advance)
         .def("solution", &CholeskyLoop<T>::solution);

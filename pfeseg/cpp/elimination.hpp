@@ -14,11 +14,10 @@
 
 namespace pfeseg {
 
-// A part of the tree that is walked without looking at others: its own root and what is below.
+// Subtrees that are walked without looking at others.
 struct Domain {
-    int32_t first_front, end_front;  // in the order of elimination
     int32_t first_visit, end_visit;
-    std::vector<int32_t> above;  // the fronts above it, up to the root
+    std::vector<int32_t> above;  // the fronts above them, up to the roots
 };
 
 class Elimination {
@@ -98,37 +97,44 @@ class Elimination {
         return true;
     }
 
-    // Subtrees for threads to share. Their number follows the size of the graph alone, so that
-    // no sum depends on the number of threads.
+    // Subtrees for threads to share. They follow from the graph alone, so that no sum depends on
+    // the number of threads.
     void choose_domains() {
         constexpr int32_t kNodes = 4096, kMost = 16;
-        std::vector<int32_t> size(fronts_.size()), first(fronts_.size());
+        const int32_t share = std::max(n_ / std::clamp(n_ / kNodes, int32_t{1}, kMost), 1);
+        std::vector<int32_t> size(fronts_.size());
         for (size_t f = 0; f < fronts_.size(); ++f) {
             size[f] = fronts_[f].columns;
-            first[f] = children_[f].empty() ? static_cast<int32_t>(f) : first[children_[f][0]];
             for (const int32_t child : children_[f]) size[f] += size[child];
         }
-        std::vector<int32_t> roots;
-        for (size_t f = 0; f < fronts_.size(); ++f)
-            if (fronts_[f].parent < 0) roots.push_back(static_cast<int32_t>(f));
-        const auto wanted = static_cast<size_t>(std::clamp(n_ / kNodes, int32_t{1}, kMost));
-        while (roots.size() < wanted) {
-            const auto largest = std::max_element(
-                roots.begin(), roots.end(), [&](int32_t a, int32_t b) { return size[a] < size[b]; });
-            const int32_t root = *largest;
-            if (children_[root].empty()) break;
-            roots.erase(largest);
-            roots.insert(roots.end(), children_[root].begin(), children_[root].end());
+        std::vector<int32_t> roots, waiting;
+        for (size_t f = fronts_.size(); f-- > 0;)
+            if (fronts_[f].parent < 0) waiting.push_back(static_cast<int32_t>(f));
+        while (!waiting.empty()) {  // those that are too large are cut at their root
+            const int32_t root = waiting.back();
+            waiting.pop_back();
+            if (size[root] <= share + share / 4 || children_[root].empty()) {
+                roots.push_back(root);
+                continue;
+            }
             top_.push_back(root);
+            waiting.insert(waiting.end(), children_[root].begin(), children_[root].end());
         }
         std::sort(top_.begin(), top_.end());
         std::sort(roots.begin(), roots.end());
+        int32_t nodes = 0;  // of the present domain; small subtrees share one
         for (const int32_t root : roots) {
-            const auto begin = static_cast<int32_t>(visits_.size());
+            if (domains_.empty() || nodes + size[root] > share + share / 4) {
+                domains_.push_back({static_cast<int32_t>(visits_.size()), 0, {}});
+                nodes = 0;
+            }
+            nodes += size[root];
             walk(root);
-            domains_.push_back({first[root], root + 1, begin, static_cast<int32_t>(visits_.size()), {}});
+            Domain &domain = domains_.back();
+            domain.end_visit = static_cast<int32_t>(visits_.size());
             for (int32_t f = fronts_[root].parent; f >= 0; f = fronts_[f].parent)
-                domains_.back().above.push_back(f);
+                if (std::find(domain.above.begin(), domain.above.end(), f) == domain.above.end())
+                    domain.above.push_back(f);
         }
     }
 
@@ -156,17 +162,19 @@ class Elimination {
             top_slots_ += fronts_[f].columns;
         }
         stack_slots_ = top_slots_;
-        for (const Domain &domain : domains_)
-            for (int32_t f = domain.end_front - 1; f >= domain.first_front; --f) {
-                Front &front = fronts_[f];
-                const bool is_root = f == domain.end_front - 1;
-                const Front *parent = is_root ? nullptr : &fronts_[front.parent];
-                front.slot = is_root ? top_slots_ : parent->slot + parent->columns;
-                stack_slots_ = std::max(stack_slots_, front.slot + front.columns);
-            }
+        for (const int32_t visit : visits_) {
+            if (visit % 2) continue;
+            Front &front = fronts_[visit / 2];
+            const bool is_root = front.parent < 0 || is_top(front.parent);
+            const Front *parent = is_root ? nullptr : &fronts_[front.parent];
+            front.slot = is_root ? top_slots_ : parent->slot + parent->columns;
+            stack_slots_ = std::max(stack_slots_, front.slot + front.columns);
+        }
         row_slots_.resize(rows_.size());
         for (size_t k = 0; k < rows_.size(); ++k) row_slots_[k] = slot(rows_[k]);
     }
+
+    bool is_top(int32_t f) const { return std::binary_search(top_.begin(), top_.end(), f); }
 
     int32_t slot(int32_t column) const {
         const Front &front = fronts_[front_of_[column]];

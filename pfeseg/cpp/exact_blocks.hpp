@@ -89,7 +89,9 @@ class ExactBlock {
 
     // Goes back to Y = Z = U = 0, above the domains or in one of them.
     void clear_top() { clear(0, matrix_.elimination().top_slots(), 0, first_edge(0)); }
-    void clear_domain(size_t d) { clear(first_row(d), first_row(d + 1), first_edge(d), first_edge(d + 1)); }
+    void clear_domain(size_t d) {
+        clear(first_row(d), first_row(d + 1), first_edge(d), first_edge(d + 1));
+    }
 
     // The three legs of a walk over all fronts: an iteration of the split Bregman loop.
     void walk_down() {
@@ -142,12 +144,15 @@ class ExactBlock {
     // Where the rows and the edges of a domain begin; those of the last one's successor at the end.
     size_t first_row(size_t d) const {
         const Elimination &e = matrix_.elimination();
-        return d < e.domains().size() ? e.fronts()[e.domains()[d].end_front - 1].place : rows();
+        return d < e.domains().size() ? first_front(d).place : rows();
     }
     size_t first_edge(size_t d) const {
         const Elimination &e = matrix_.elimination();
-        return d < e.domains().size() ? e.fronts()[e.domains()[d].end_front - 1].first_edge
-                                      : e.n_edges();
+        return d < e.domains().size() ? first_front(d).first_edge : e.n_edges();
+    }
+    const Front &first_front(size_t d) const {
+        const Elimination &e = matrix_.elimination();
+        return e.fronts()[e.visits()[e.domains()[d].first_visit] / 2];
     }
     void clear(size_t begin_row, size_t end_row, size_t begin_edge, size_t end_edge) {
         for (T *array : {arrays_.Y, arrays_.V})

@@ -65,6 +65,7 @@ class FactorisedMatrix {
   private:
     // Room for the fronts of one domain.
     struct Workspace {
+        explicit Workspace(int32_t n) : place(n) {}
         std::vector<T> matrix;
         std::vector<int32_t> place;  // of a column in the present front
     };
@@ -72,23 +73,20 @@ class FactorisedMatrix {
     void factorise(const std::vector<double> &diagonal, const WalkKernel<T> &kernel,
                    int threads) {
         left_over_.resize(elimination_.fronts().size());
-        const auto &domains = elimination_.domains();
-        std::atomic<int32_t> failed{-1};
-        const auto run = [&](auto first, auto last, auto front_at) {
-            Workspace space;
-            space.place.resize(elimination_.n());
-            for (auto k = first; k < last && failed < 0; ++k)
-                if (!factorise_front(front_at(k), diagonal, kernel, space)) failed = front_at(k);
-        };
+        const std::vector<Domain> &domains = elimination_.domains();
+        const std::vector<int32_t> &visits = elimination_.visits();
+        std::atomic<bool> failed{false};
         Workers(static_cast<int>(domains.size()), threads, [&](int d) {
-            run(domains[d].first_front, domains[d].end_front, [](int32_t f) { return f; });
-        }).wait([] { return false; });
-        const std::vector<int32_t> &top = elimination_.top();
-        run(size_t{0}, top.size(), [&](size_t k) { return top[k]; });
+            Workspace space(elimination_.n());
+            for (int32_t k = domains[d].first_visit; k < domains[d].end_visit && !failed; ++k)
+                if (visits[k] % 2 && !factorise_front(visits[k] / 2, diagonal, kernel, space))
+                    failed = true;
+        }).wait();
+        Workspace space(elimination_.n());
+        for (const int32_t f : elimination_.top())
+            failed = failed || !factorise_front(f, diagonal, kernel, space);
         left_over_.clear();
-        if (failed >= 0)
-            throw std::runtime_error("a pivot of front " + std::to_string(failed) +
-                                     " is not positive");
+        if (failed) throw std::runtime_error("a pivot is not positive");
     }
 
     bool factorise_front(int32_t f, const std::vector<double> &diagonal,

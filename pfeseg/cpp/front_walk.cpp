@@ -40,7 +40,7 @@ struct Measures {
 // Backward sweep of one panel of N columns: z = Delta^-1 v - (entries below) z.
 template <class T, int W, int N>
 void panel_down(const T *values, const T *v, const T *z_later, int32_t later,
-                    const int32_t *slots, int32_t rows, const T *z_stack, T *z_own) {
+                const int32_t *slots, int32_t rows, const T *z_stack, T *z_own) {
     using Lanes = Pack<T, W>;
     Lanes z[N];
     for (int k = 0; k < N; ++k) z[k] = Lanes::load(v + k * W) * values[k];
@@ -86,7 +86,6 @@ const T *panel_up(const T *values, const T *sum_own, T *v_own, T *sum_later, int
     }
     return entries;
 }
-
 
 template <class T, int W>
 void down(const FactorisedSystem<T> &s, const WalkArrays<T> &a, WalkStack<T> &stack,

@@ -5,8 +5,11 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <functional>
 #include <mutex>
+#include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -16,8 +19,8 @@ namespace pfeseg {
 // Says whether the caller was interrupted, as by Ctrl-C.
 using Interrupted = std::function<bool()>;
 
-// Runs task(0) ... task(count - 1), which must not throw, on threads that
-// begin when all of them are there: tasks may wait for each other if each has one.
+// Runs task(0) ... task(count - 1) on threads that begin when all of them are there. So tasks
+// may wait for each other, if each has a thread and none throws.
 class Workers {
   public:
     Workers(int count, int threads, std::function<void(int)> task)
@@ -25,11 +28,11 @@ class Workers {
         std::unique_lock<std::mutex> lock(mutex_);
         try {
             for (int k = running_; k > 0; --k) threads_.emplace_back([this] { work(); });
-        } catch (...) {  // no more threads to be had: let the others end without a task
+        } catch (const std::system_error &) {  // let the others end without a task
             next_ = count_;
             lock.unlock();
             join();
-            throw;
+            throw std::runtime_error("no more threads can be started");
         }
     }
     Workers(const Workers &) = delete;
@@ -37,7 +40,8 @@ class Workers {
 
     // Waits for all tasks and returns true, or false if `interrupted` said yes
     // meanwhile: it is asked every 50 ms from the calling thread until it does.
-    // The tasks go on even then; whoever interrupts has to tell them.
+    // The tasks go on even then; whoever interrupts has to tell them. What a task
+    // threw is thrown again here.
     bool wait(const Interrupted &interrupted) {
         bool stopped = false;
         std::unique_lock<std::mutex> lock(mutex_);
@@ -47,14 +51,25 @@ class Workers {
             stopped = stopped || interrupted();
             lock.lock();
         }
+        if (error_) std::rethrow_exception(error_);
         return !stopped;
+    }
+    void wait() {
+        wait([] { return false; });
     }
 
   private:
     void work() {
         { const std::lock_guard<std::mutex> all_are_there(mutex_); }
-        for (int i; (i = next_.fetch_add(1)) < count_;) task_(i);
+        std::exception_ptr error;
+        try {
+            for (int i; (i = next_.fetch_add(1)) < count_;) task_(i);
+        } catch (...) {
+            next_ = count_;  // the others need not go on
+            error = std::current_exception();
+        }
         const std::lock_guard<std::mutex> lock(mutex_);
+        if (error && !error_) error_ = error;
         --running_;
         finished_.notify_one();
     }
@@ -66,6 +81,7 @@ class Workers {
     const std::function<void(int)> task_;
     std::atomic<int> next_{0};
     int running_;  // under the mutex
+    std::exception_ptr error_;
     std::mutex mutex_;
     std::condition_variable finished_;
     std::vector<std::thread> threads_;

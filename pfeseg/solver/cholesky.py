@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg import kernels
-from pfeseg.errors import SolverError, argument
+from pfeseg.errors import argument
 from pfeseg.solver.graph import Graph
 from pfeseg.solver.settings import Precision
-from pfeseg.solver.split_bregman import DTYPES, Steps
+from pfeseg.solver.split_bregman import DTYPES, Steps, breakdown
 
 FloatArray = NDArray[np.floating[Any]]
 
 MAX_ENTRIES = 2**31 - 1
-"""Of a factor that can be had at all."""
+"""Entries of the largest factor that the kernels can number."""
 
 WORTHWHILE_FILL = 25
 """Entries of the factor, for each node and edge of the graph, beyond which a conjugate gradient
@@ -77,10 +77,8 @@ class CholeskyLoop:
                 kernels.variant(),
             )
         except RuntimeError as error:
-            raise SolverError(
-                f"the Cholesky factorisation broke down: {error}; use "
-                f"{argument('precision', 'double')} or scale the weights into (0, 1]"
-            ) from error
+            remedy = f"use {argument('precision', 'double')} or scale the weights into (0, 1]"
+            raise breakdown("the Cholesky factorisation broke down", error, remedy) from error
 
     def start(self, F: FloatArray) -> None:
         """Begin with target F, (n, d)."""
@@ -91,9 +89,8 @@ class CholeskyLoop:
         try:
             return Steps(*self._loop.advance(iterations, self._threads))
         except RuntimeError as error:
-            raise SolverError(
-                f"the exact solve broke down: {error}; try {argument('precision', 'double')}"
-            ) from error
+            remedy = f"try {argument('precision', 'double')}"
+            raise breakdown("the exact solve broke down", error, remedy) from error
 
     def solution(self) -> FloatArray:
         """Return the present Y, (n, d)."""

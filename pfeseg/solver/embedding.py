@@ -59,7 +59,7 @@ class Embedding:
     Attributes
     ----------
     Y : (n, d) array
-        float32 for PCG in single precision, else float64. As Stage II leaves
+        float32 in single precision, else float64. As Stage II leaves
         it: nearly orthonormal under D, not exactly.
     history : tuple of IterationRecord
         First and last state included.

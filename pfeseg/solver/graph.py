@@ -158,8 +158,9 @@ def _check_positions(n_nodes: int, positions: NDArray[Any]) -> NDArray[np.int32]
         raise InvalidInputError(
             f"positions must have shape ({n_nodes}, c), one row per node, got {positions.shape}"
         )
-    largest = 2**29  # so that sums and differences of two are whole numbers of 32 bits too
-    if not np.issubdtype(positions.dtype, np.integer) or np.abs(positions).max() > largest:
+    largest = 2**29 - 1  # so that differences of sums of two are numbers of 32 bits too
+    whole = np.issubdtype(positions.dtype, np.integer)
+    if not whole or positions.min() < -largest or positions.max() > largest:
         raise InvalidInputError(f"positions must be integers from {-largest} to {largest}")
     return np.ascontiguousarray(positions, dtype=np.int32)
 

@@ -15,7 +15,7 @@ from pfeseg import kernels
 from pfeseg.errors import SolverError, argument
 from pfeseg.solver.graph import Graph
 from pfeseg.solver.settings import Precision
-from pfeseg.solver.split_bregman import DTYPES, Steps, system_matrix
+from pfeseg.solver.split_bregman import DTYPES, Steps, breakdown, system_matrix
 
 FloatArray = NDArray[np.floating[Any]]
 
@@ -71,9 +71,9 @@ class PcgLoop:
                 kernels.variant(),
             )
         except RuntimeError as error:
-            raise SolverError(
-                f"the incomplete Cholesky factorisation broke down: {error}; "
-                f"use {argument('linear_solver', 'direct')}, or scale the weights into (0, 1]"
+            remedy = f"use {argument('linear_solver', 'direct')}, or scale the weights into (0, 1]"
+            raise breakdown(
+                "the incomplete Cholesky factorisation broke down", error, remedy
             ) from error
 
     def start(self, F: FloatArray) -> None:
@@ -85,10 +85,10 @@ class PcgLoop:
         try:
             columns = self._loop.advance(iterations, self._threads)
         except RuntimeError as error:
-            raise SolverError(
-                f"the conjugate gradient broke down: {error}; "
+            remedy = (
                 f"try {argument('precision', 'double')} or {argument('linear_solver', 'direct')}"
-            ) from error
+            )
+            raise breakdown("the conjugate gradient broke down", error, remedy) from error
         return Steps(*columns)
 
     def solution(self) -> FloatArray:

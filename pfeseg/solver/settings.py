@@ -32,15 +32,15 @@ class SolverSettings:
         The inner loops stop when the objective's relative change is at most
         this, Stage I when ``||Y^T D Y - I||_F^2`` is.
     linear_solver : {"pcg", "direct"}
-        Compiled conjugate gradient, or SciPy's exact factorisation as reference (always in double).
+        The compiled solver, or SciPy's exact factorisation as reference (always in double).
     preconditioner : {"auto", "ic0", "cholesky"}
-        Of the conjugate gradient: incomplete Cholesky, as in the paper, or complete, with which
-        a solve is exact after one iteration. "auto" takes the complete one where it has few
-        entries, as on graphs of neighbouring pixels.
+        Of the compiled solver's conjugate gradient: incomplete Cholesky, as in the paper, or
+        complete, with which a solve is exact after one iteration. "auto" takes the complete one
+        where it has few entries, as on graphs of neighbouring pixels.
     pcg_rtol : float
         Relative residual at which PCG with incomplete Cholesky stops.
     precision : {"single", "double"}
-        Of the PCG path.
+        Of the compiled solver.
     """
 
     lam: float = 1e4

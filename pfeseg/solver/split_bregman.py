@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg.errors import SolverError, argument
 from pfeseg.solver.graph import Graph
 from pfeseg.solver.settings import Precision
 
@@ -51,6 +52,13 @@ class SplitBregmanLoop(Protocol):
 
     def solution(self) -> FloatArray:
         """Return the present Y, (n, d)."""
+
+
+def breakdown(what: str, error: RuntimeError, remedy: str) -> SolverError:
+    """Make an error of what a kernel threw; where there are too few threads, that is the remedy."""
+    if "threads" in str(error):
+        remedy = f"lower {argument('threads')}"
+    return SolverError(f"{what}: {error}; {remedy}")
 
 
 def system_matrix(graph: Graph, lam: float, r: float) -> csr_array:
