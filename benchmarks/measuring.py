@@ -17,6 +17,9 @@ import numpy as np
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "sample_images"
 
+SIZE_PARTS = ("graph to hierarchy", "the command on 3840 x 2560", "its peak memory")
+"""What is measured of each working size."""
+
 
 @dataclass(frozen=True)
 class Figure:

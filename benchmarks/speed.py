@@ -18,6 +18,7 @@ from threading import Thread
 import numpy as np
 from measuring import (
     ROOT,
+    SIZE_PARTS,
     Record,
     best_of,
     describe_machine,
@@ -72,7 +73,9 @@ def start_up(record: Record) -> None:
         )
     record.add("pfeseg segment, 481 x 321, start to finish", default, "s")
     record.add("pfeseg segment / importing scikit-learn", default / libraries, at_most=1)
-    record.add("the same with --preset paper", paper / libraries, at_most=1)
+    record.add(
+        "pfeseg segment --preset paper / importing scikit-learn", paper / libraries, at_most=1
+    )
 
 
 def solver(record: Record) -> None:
@@ -166,7 +169,7 @@ def default(record: Record) -> None:
     record.add(
         "segment(image) / felzenszwalb(image, scale=400, sigma=1.5)", ours / rival, at_most=1
     )
-    record.add("the same, all threads", both / rival)
+    record.add("segment(image) on all threads / felzenszwalb", both / rival)
 
 
 def large(record: Record) -> None:
@@ -199,10 +202,6 @@ def large(record: Record) -> None:
         record.add("peak memory, 80 megapixels", peak, "GB", at_most=4)
 
 
-SIZE_PARTS = ("graph to hierarchy", "the command on 3840 x 2560", "its peak memory")
-"""What is measured of each working size."""
-
-
 def working_size(record: Record) -> None:
     """Tell what a finer working size costs, through all stages."""
     with tempfile.TemporaryDirectory() as folder:
@@ -214,21 +213,9 @@ def working_size(record: Record) -> None:
             stages = min(
                 (working_seconds(image, settings) for _ in range(3 if size < 500 else 2)),
             )
-            (command,) = best_of(
-                1, pfeseg("segment", path, "-o", folder, "--overwrite", "--max-size", size)
-            )
-            peak = peak_memory(
-                "-m",
-                "pfeseg",
-                "segment",
-                path,
-                "-o",
-                folder,
-                "--overwrite",
-                "-q",
-                "--max-size",
-                size,
-            )
+            words = ("segment", path, "-o", folder, "--overwrite", "--max-size", size)
+            (command,) = best_of(1, pfeseg(*words))
+            peak = peak_memory("-m", "pfeseg", *words, "-q")
             per_pixel[size] = stages / (size * size * 2 / 3)
             measured = ((stages, "s"), (command, "s"), (peak / 1e6, "MB"))
             for part, (value, unit) in zip(SIZE_PARTS, measured, strict=True):

@@ -20,8 +20,7 @@ from pfeseg.cli import COMMANDS, main
 from pfeseg.cli.settings import CUT_OPTIONS
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
-from measuring import Figure
-from speed import SIZE_PARTS
+from measuring import SIZE_PARTS, Figure
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()

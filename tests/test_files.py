@@ -13,7 +13,7 @@ from pfeseg.files.labels import read_labels, write_labels
 from pfeseg.files.mat5 import COLUMNS, write_matrix
 from pfeseg.files.png import BAND_BYTES, encode_png
 from pfeseg.files.stages import read_stage, write_stage
-from pfeseg.files.writing import MAX_WEBP_SIDE, replacing, write_picture, write_png
+from pfeseg.files.writing import MOST_PIXELS, replacing, write_picture, write_png
 
 GRAPH = {
     "n_nodes": np.array(5), "edges": np.arange(4), "weights": np.ones(2),
@@ -181,11 +181,13 @@ def test_pictures_in_formats_that_lose_little(tmp_path, name, format_):
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_what_is_too_large_for_webp_is_refused(tmp_path):
-    picture = np.zeros((1, MAX_WEBP_SIDE + 1, 3), np.uint8)
-    with pytest.raises(InvalidInputError, match="overlay_size=16383"):
-        write_picture(tmp_path / "o.webp", picture)
-    assert list(tmp_path.iterdir()) == []
+@pytest.mark.parametrize("ending", MOST_PIXELS)
+def test_pictures_too_large_for_their_format_are_refused(tmp_path, ending):
+    most = MOST_PIXELS[ending]
+    write_picture(tmp_path / f"largest{ending}", np.zeros((1, most, 3), np.uint8))
+    with pytest.raises(InvalidInputError, match=f"overlay_size={most}, or png"):
+        write_picture(tmp_path / f"o{ending}", np.zeros((1, most + 1, 3), np.uint8))
+    assert [path.name for path in tmp_path.iterdir()] == [f"largest{ending}"]
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 7), (7, 1), (30, 2 * COLUMNS), (5, 2 * COLUMNS + 3)])

@@ -34,7 +34,18 @@ def test_estimates_are_near_the_peaks_of_whole_runs(tmp_path, size, options, set
     iio.imwrite(path, coarse.repeat(20, axis=0).repeat(20, axis=1))
     words = ("-m", "pfeseg", "segment", path, "-q", "-o", tmp_path, *options)
     peak, estimate = peak_memory(*words), estimate_memory((height, width), settings)
-    assert 0.6 * estimate < peak < 1.3 * estimate
+    assert 0.6 * estimate < peak < 1.05 * estimate
+
+
+def test_the_estimate_of_a_sweep_counts_both_systems(tmp_path):
+    path = tmp_path / "noise.png"
+    coarse = np.random.default_rng(0).integers(0, 256, (40, 50, 3), np.uint8)
+    iio.imwrite(path, coarse.repeat(10, axis=0).repeat(10, axis=1))
+    words = ("-m", "pfeseg", "sweep", path, "-q", "-o", tmp_path, "--max-size", 500, "-d", "9,10")
+    settings = Settings(max_size=500, n_dims=10)
+    once, many = (estimate_memory((400, 500), settings, many=many) for many in (False, True))
+    assert once < 0.8 * many
+    assert 0.6 * many < peak_memory(*words) < 1.05 * many
 
 
 @pytest.mark.parametrize(
@@ -69,7 +80,8 @@ def test_a_batch_goes_on_after_an_image_that_does_not_fit(tmp_path):
     iio.imwrite(tmp_path / "small.png", np.zeros((50, 60), np.uint8))
     result = run("segment", tmp_path, "-o", tmp_path / "out", "--memory-limit", "100MB")
     assert result.exit_code == 1
-    assert "large.png: 2000 x 1500 pixels" in result.stderr
+    assert "large.png: 2000 x 1500 pixels, solved at 120 x 90, need about 1" in result.stderr
+    assert "MB of memory, but 100 MB are allowed" in result.stderr
     assert "raise --memory-limit" in result.stderr
     assert "small_labels.png" in names(tmp_path / "out")
     again = run("segment", tmp_path, "-o", tmp_path / "all", "--memory-limit", "none")
@@ -81,6 +93,11 @@ def test_a_sweep_that_does_not_fit_is_refused(tmp_path, samples):
     assert result.exit_code == 1
     assert "coffee.jpg: 600 x 400 pixels" in result.stderr
     assert names(tmp_path) == []
+
+
+def test_a_limit_that_is_given_is_that_of_each_image(tmp_path, samples):
+    limit = ("--memory-limit", "200MB", "--jobs", 8)
+    assert run("segment", samples / "coffee.jpg", "-o", tmp_path, *limit).exit_code == 0
 
 
 @pytest.mark.parametrize("text", ["4", "GB", "-1GB", "nanGB", "4XB", "some"])

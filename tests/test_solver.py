@@ -357,3 +357,56 @@ def test_ctrl_c_is_answered_within_a_second(tmp_path, preconditioner):
     command = [sys.executable, "-c", textwrap.dedent(program.replace("NAME", repr(preconditioner)))]
     run = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
     assert float(run.stdout) < 1.0
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs the limits of Linux")
+def test_too_little_memory_for_the_factor_is_an_error_not_the_end():
+    program = """
+        import resource
+        import numpy as np
+        from pfeseg import Graph, SolverError
+        from pfeseg.solver.cholesky import CholeskyLoop, eliminate
+
+        rng = np.random.default_rng(0)
+        pairs = np.unique(np.sort(rng.integers(0, 4000, (16_000, 2)), axis=1), axis=0)
+        pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+        graph = Graph.from_edges(4000, pairs, np.full(len(pairs), 0.5))
+        order, ended = eliminate(graph, np.inf), []
+        for more in range(4, 80, 4):
+            with open("/proc/self/statm") as file:
+                used = int(file.read().split()[0]) * resource.getpagesize()
+            resource.setrlimit(resource.RLIMIT_AS, (used + more * 10**6, resource.RLIM_INFINITY))
+            try:
+                CholeskyLoop(graph, order, 1e4, 10.0, precision="single", threads=1)
+            except MemoryError:
+                ended.append(more)
+            except SolverError as error:
+                assert "no more threads can be started; lower threads" in str(error)
+        print(len(ended))
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout) > 2, "the limits were too wide to be felt"
+
+
+def test_positions_that_would_overflow_are_refused():
+    for far in (-(2**31), 2**29):
+        with pytest.raises(InvalidInputError, match="positions must be integers from"):
+            Graph.from_edges(2, [[0, 1]], [1.0], np.array([[0, 0], [far, 0]], dtype=np.int32))
+
+
+def test_many_small_components_share_domains():
+    grid = build_pixel_graph(RNG.random((70, 80)))
+    n = grid.n_nodes + 20_000  # most of them alone
+    graph = Graph.from_edges(n, grid.edges, grid.weights)
+    Y0 = np.eye(3)[np.arange(n) % 3]
+    caps = {"soc_iterations": 1, "split_iterations": 2, "relaxed_iterations": 3}
+    exact = embed(graph, Y0, SolverSettings(linear_solver="direct", **caps))
+    fast = [
+        embed(graph, Y0, SolverSettings(precision="double", **caps), threads=threads)
+        for threads in (1, 2)
+    ]
+    assert fast[0].preconditioner == "cholesky"
+    assert relative_error(fast[0].Y, exact.Y) < 1e-9
+    assert fast[0].Y.tobytes() == fast[1].Y.tobytes()

@@ -101,20 +101,21 @@ def memory_option(command: F) -> F:
     """Add ``--memory-limit``."""
     return option(
         "--memory-limit", type=memory_size, metavar="SIZE|none", heading=Heading.RUN,
-        help="Refuse images that would need more memory, such as 4GB."
+        help="Refuse an image that would need more memory than this, such as 4GB."
              "  [default: what is free, shared among --jobs]",
     )(command)  # fmt: skip
 
 
-def memory_limit_of(given: float | str | None, jobs: int) -> float | None:
-    """Return the bytes that each of some jobs may take, or None for any."""
+def memory_limit_of(given: float | str | None, side_by_side: int) -> float | None:
+    """Return the bytes that each of some images side by side may take, or None for any."""
     if given == "none":
         return None
-    if given is None:
-        from pfeseg.machine import available_memory
+    if given is not None:
+        return float(given)
+    from pfeseg.machine import available_memory
 
-        given = available_memory()
-    return None if given is None else float(given) / jobs
+    free = available_memory()
+    return None if free is None else free / max(side_by_side, 1)
 
 
 def overlay_size_option(command: F) -> F:

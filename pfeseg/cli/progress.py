@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from pfeseg.cli.wording import one_line
+
 if TYPE_CHECKING:
     from pfeseg.solver.settings import SolverSettings
 
@@ -45,7 +47,7 @@ def stage_bar(title: str, quiet: bool = False) -> Iterator[Callable[[str], None]
     def on_stage(stage: str) -> None:
         word = STAGES[stage]
         bar.n = _ORDER.index(word)
-        bar.set_description_str(f"{title}: {word:10}")
+        bar.set_description_str(f"{one_line(title)}: {word:10}")
 
     with bar, _ticking(bar):
         yield on_stage
@@ -58,7 +60,7 @@ def batch_bar(total: int, quiet: bool = False) -> Iterator[tuple[Any, Callable[[
 
     def on_stage(name: str, stage: str) -> None:
         # Drawn at the next tick, so that only stages that last are seen.
-        bar.set_postfix_str(f"{name}: {STAGES[stage]}", refresh=False)
+        bar.set_postfix_str(f"{one_line(name)}: {STAGES[stage]}", refresh=False)
 
     with bar, _ticking(bar):
         yield bar, on_stage
@@ -69,7 +71,7 @@ def iteration_bar(solver: SolverSettings, title: str) -> Any:
     from tqdm import tqdm
 
     most = 1 + solver.soc_iterations * solver.split_iterations + solver.relaxed_iterations
-    return tqdm(desc=title, total=most, leave=False, disable=None)
+    return tqdm(desc=one_line(title), total=most, leave=False, disable=None)
 
 
 def count_bar(total: int, unit: str, quiet: bool = False) -> Any:

@@ -210,7 +210,7 @@ def segment(
         page=page,
         allow_huge=allow_huge,
         overlay_size=overlay_size,
-        memory_limit=memory_limit_of(memory_limit, jobs),
+        memory_limit=memory_limit_of(memory_limit, min(jobs, len(found))),
     )
     reporter = Reporter(
         len(found), as_json=as_json, quiet=quiet, verbose=verbose, fail_fast=fail_fast
@@ -257,14 +257,14 @@ def _run(
     from pfeseg.run.batch import run_batch, run_task
 
     if len(tasks) == 1:
-        with stage_bar(tasks[0].source.name, quiet) as on_stage:
+        with stage_bar(tasks[0].name, quiet) as on_stage:
             row = run_task(tasks[0], threads, on_stage)
         yield row
         return
     with (
         batch_bar(len(tasks), quiet) as (bar, tell),
         closing(
-            run_batch(tasks, jobs, threads, lambda task, stage: tell(task.source.name, stage))
+            run_batch(tasks, jobs, threads, lambda task, stage: tell(task.name, stage))
         ) as rows,
     ):
         for row in rows:

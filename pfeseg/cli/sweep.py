@@ -132,7 +132,8 @@ def sweep(
         check_size(ground_truth, truths, picture.shape)
     try:
         largest = settings.changed(n_dims=max(dims))
-        refuse_too_large(picture.shape, largest, memory_limit_of(memory_limit, jobs))
+        limit = memory_limit_of(memory_limit, min(jobs, len(dims)))
+        refuse_too_large(picture.shape, largest, limit, many=True)
     except InvalidInputError as error:
         raise InvalidInputError(f"{image}: {error.marked}") from error
     asked, candidates = sweep_pairs(settings, dims, n_clusters, picture.shape)

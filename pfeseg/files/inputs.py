@@ -7,6 +7,7 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import TypeVar
@@ -125,11 +126,17 @@ def _in_folder(folder: Path, recursive: bool) -> list[Input]:
 def _is_result(path: Path) -> bool:
     """Tell whether a run wrote this picture: its image or its report lies beside it."""
     beside = (KINDS[REPORT].suffix, *IMAGE_SUFFIXES)
-    for kind in KINDS.values():
-        for labels_format, overlay_format in product(LABELS_FORMATS, OVERLAY_FORMATS):
-            ending = kind.suffix.format(labels_format=labels_format, overlay_format=overlay_format)
-            base = path.name.removesuffix(ending)
-            named = bool(base) and base != path.name
-            if named and any(path.with_name(base + end).exists() for end in beside):
-                return True
-    return False
+    bases = (path.name.removesuffix(end) for end in _result_endings() if path.name.endswith(end))
+    return any(path.with_name(base + end).exists() for base in bases if base for end in beside)
+
+
+@cache
+def _result_endings() -> tuple[str, ...]:
+    """List what the names of results end in, in all formats."""
+    return tuple(
+        dict.fromkeys(
+            kind.suffix.format(labels_format=labels, overlay_format=overlay)
+            for kind in KINDS.values()
+            for labels, overlay in product(LABELS_FORMATS, OVERLAY_FORMATS)
+        )
+    )

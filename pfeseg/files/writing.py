@@ -19,8 +19,8 @@ _counter = count()
 QUALITY = 90
 """Of JPEG and WebP pictures."""
 
-MAX_WEBP_SIDE = 16383
-"""In pixels; the format has no room for more."""
+MOST_PIXELS = {".jpg": 65_500, ".webp": 16_383}
+"""Of a side, in the formats that have a limit."""
 
 
 @contextmanager
@@ -49,16 +49,17 @@ def write_png(path: Path, picture: NDArray[Any], threads: int | None = None) -> 
 
 def write_picture(path: Path, picture: NDArray[np.uint8], threads: int | None = None) -> None:
     """Write a picture, (h, w, 3), in the format that the ending of `path` names."""
-    from PIL import Image
-
     kind = path.suffix.lower()
     if kind == ".png":
         write_png(path, picture, threads)
         return
-    if kind == ".webp" and max(picture.shape) > MAX_WEBP_SIDE:
+    from PIL import Image
+
+    most = MOST_PIXELS[kind]
+    if max(picture.shape) > most:
         raise InvalidInputError(
-            f"{path}: a WebP picture has at most {MAX_WEBP_SIDE} pixels a side, not "
-            f"{max(picture.shape)}; use {argument('overlay_size', MAX_WEBP_SIDE)}, or png"
+            f"{path}: a {kind} picture has at most {most} pixels a side, not "
+            f"{max(picture.shape)}; use {argument('overlay_size', most)}, or png"
         )
     with replacing(path) as temporary:
         if kind == ".webp":

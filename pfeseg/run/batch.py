@@ -101,13 +101,18 @@ def _segment_and_write(
     wants_tree = any(KINDS[kind].needs_hierarchy for kind in task.results)
     refuse_too_large(image.shape, task.settings, task.memory_limit, wants_tree)
     result = segment(image, task.settings, hierarchy=wants_tree, threads=threads, on_stage=on_stage)
-    stages = {"read": round(clock.seconds["read"], 4)} | result.report()["timings"]
-    done = Segmented(task.source, image, result, stages, task.overlay_size, threads)
+
+    def segmented(files: dict[str, float]) -> Segmented:
+        timings = {"read": files["read"]} | result.timings | files  # "write" comes last
+        rounded = {stage: round(seconds, 4) for stage, seconds in timings.items()}
+        return Segmented(task.source, image, result, rounded, task.overlay_size, threads)
+
     with clock("write"):
+        unwritten = segmented(clock.seconds)
         for kind, path in task.results.items():
             if kind != REPORT:
-                KINDS[kind].write(path, done)
-    done.timings["write"] = round(clock.seconds["write"], 4)
+                KINDS[kind].write(path, unwritten)
+    done = segmented(clock.seconds)
     if REPORT in task.results:  # the last, as it tells how long all took and that all is done
         KINDS[REPORT].write(task.results[REPORT], done)
     return done

@@ -41,6 +41,11 @@ class Task:
     overlay_size: int | None = None
     memory_limit: float | None = None
 
+    @property
+    def name(self) -> str:
+        """What to call the image."""
+        return self.source.name if self.content is None else "standard input"
+
     def without_existing(self) -> Task:
         """Return the task of the results that are not there: none is ever replaced by it."""
         missing = {kind: path for kind, path in self.results.items() if not path.exists()}

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 OnStage = Callable[[str], None]
-"""Called with the name of each stage when it begins."""
+"""Called with the name of each stage when it begins: "downsample", "graph", "init", "embed",
+"outlines", "merge", "cluster", "full_size"; of files "read" and "write" too. The timings of a
+segmentation sum up "outlines" and "merge" as its "hierarchy"."""
 
 
 class Clock:

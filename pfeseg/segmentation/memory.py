@@ -41,8 +41,13 @@ FACTOR = 20
 COPIES = 7
 """Numbers kept for each pixel that is embedded and each dimension, beside one for each edge."""
 
+KEPT = 3
+"""How many of these the other system of the solver keeps, if it is kept."""
 
-def estimate_memory(shape: tuple[int, ...], settings: Settings, hierarchy: bool = False) -> float:
+
+def estimate_memory(
+    shape: tuple[int, ...], settings: Settings, hierarchy: bool = False, *, many: bool = False
+) -> float:
     """Return about how many bytes the segmentation of an image takes at most.
 
     Parameters
@@ -50,8 +55,11 @@ def estimate_memory(shape: tuple[int, ...], settings: Settings, hierarchy: bool 
     shape : (H, W, ...)
         Of the image.
     settings : Settings
+        With a preconditioner that is not "cholesky" on a graph that has too many edges for it.
     hierarchy : bool
         Whether the hierarchy is asked for.
+    many : bool
+        Whether there are many segmentations, as in a sweep, for which both systems are kept.
     """
     height, width = small_size(shape, settings.shrinking(shape))
     n_dims = max(AUTO_DIMS) if settings.n_dims == "auto" else settings.n_dims
@@ -59,6 +67,8 @@ def estimate_memory(shape: tuple[int, ...], settings: Settings, hierarchy: bool 
     number = 8 if settings.solver.precision == "double" else 4
     edges, columns = _edges_per_node(settings.neighbours), 8 * math.ceil(n_dims / 8)
     node = PER_NODE + PER_EDGE * edges + number * (FACTOR * edges + columns * (COPIES + edges))
+    if many or settings.is_open:
+        node += number * (FACTOR * edges + columns * (KEPT + edges))
     per_pixel = PER_IMAGE_PIXEL + (PER_CONTOUR_PIXEL if hierarchy else 0)
     per_pixel += PER_CLEANED_PIXEL if settings.min_region else 0
     total = PROGRAM + per_pixel * shape[0] * shape[1]
@@ -72,10 +82,15 @@ def estimate_memory(shape: tuple[int, ...], settings: Settings, hierarchy: bool 
 
 
 def refuse_too_large(
-    shape: tuple[int, ...], settings: Settings, limit: float | None, hierarchy: bool = False
+    shape: tuple[int, ...],
+    settings: Settings,
+    limit: float | None,
+    hierarchy: bool = False,
+    *,
+    many: bool = False,
 ) -> None:
     """Refuse an image whose segmentation would take more than a limit in bytes."""
-    needed = estimate_memory(shape, settings, hierarchy)
+    needed = estimate_memory(shape, settings, hierarchy, many=many)
     if limit is None or needed <= limit:
         return
     height, width = small_size(shape, settings.shrinking(shape))
@@ -86,8 +101,12 @@ def refuse_too_large(
         remedy = f"{'lower' if settings.max_size else 'raise'} {argument(name)} or " + remedy
     raise InvalidInputError(
         f"{shape[1]} x {shape[0]} pixels, solved at {width} x {height}, need about "
-        f"{needed / 1e9:.1f} GB of memory, but {limit / 1e9:.1f} GB are allowed; {remedy}"
+        f"{_in_words(needed)} of memory, but {_in_words(limit)} are allowed; {remedy}"
     )
+
+
+def _in_words(size: float) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
 
 
 def _edges_per_node(neighbours: float) -> float:

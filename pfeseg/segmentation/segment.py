@@ -43,7 +43,7 @@ def segment(
     threads : int, optional
         All processors unless given; never changes the result.
     on_stage : callable, optional
-        Called with the name of each stage, as in `Segmentation.timings`, when it begins.
+        Called with the name of each stage when it begins, see `pfeseg.segmentation.clock`.
     """
     settings = settings or Settings()
     if hierarchy and not METHODS[settings.method].has_hierarchy:

@@ -28,7 +28,7 @@ from pfeseg.segmentation.prepared import PreparedImage
 from pfeseg.segmentation.settings import Settings
 from pfeseg.segmentation.walk import SmallCut, cut_small
 from pfeseg.solver.embedding import OnIteration, channel_energies
-from pfeseg.solver.polar import gram_matrix
+from pfeseg.solver.polar import gram_matrix, squared_norm
 
 AUTO_DIMS = range(5, 11)
 AUTO_CLUSTERS = range(3, 9)
@@ -36,6 +36,8 @@ AUTO_CLUSTERS = range(3, 9)
 
 FLAT_STEP = 0.01
 """An edge is flat where its ends differ by less than this, in units of the root mean square row."""
+
+_CHUNK_EDGES = 1 << 15
 
 Pair = tuple[int, int | None]
 
@@ -299,11 +301,13 @@ def _measures(result: SmallCut) -> tuple[float | None, float | None, float | Non
     if result.graph is None:
         return None, None, None
     found = result.coordinates
-    graph, Y = result.graph, np.asarray(found.rows, dtype=np.float64)
-    i, j = graph.edges.T
-    scale = np.sqrt((Y**2).sum(axis=1).mean())
-    steps = np.sqrt(((Y[i] - Y[j]) ** 2).sum(axis=1))
-    flat = float((steps < FLAT_STEP * scale).mean()) if len(steps) else 1.0
+    graph, Y = result.graph, found.rows
+    flat_step2 = FLAT_STEP**2 * squared_norm(Y) / len(Y)
+    n_flat = 0
+    for begin in range(0, graph.n_edges, _CHUNK_EDGES):  # M Y may be large
+        i, j = graph.edges[begin : begin + _CHUNK_EDGES].T
+        n_flat += int((((Y[i] - Y[j]) ** 2).sum(axis=1) < flat_step2).sum())
+    flat = n_flat / graph.n_edges if graph.n_edges else 1.0
     if found.embedding is not None:
         error = found.embedding.history[-1].orthogonality_error
     else:
