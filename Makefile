@@ -25,8 +25,8 @@ type: .venv/installed ## Check types
 test: .venv/installed ## Run the tests
 	$(BIN)/pytest
 
-bench: .venv/installed ## Measure speed and memory against named rivals; takes ten minutes
-	$(BIN)/python benchmarks/speed.py --json benchmarks/speed.json
+bench: .venv/installed ## Measure speed and memory against named rivals; takes a few minutes
+	$(BIN)/python benchmarks/speed.py --json benchmarks/speed.json --readme README.md
 
 bench-growth: .venv/installed ## Draw time against pixels beside rivals; takes a few minutes
 	$(BIN)/python benchmarks/growth.py --json benchmarks/growth.json

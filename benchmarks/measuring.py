@@ -79,6 +79,27 @@ class Record:
         path.write_text(json.dumps(asdict(self), indent=1) + "\n")
 
 
+def write_into_readme(record: Record, readme: Path) -> None:
+    """Replace the figures in the tables of the README by those of a record.
+
+    Rows are known by the name of their figure, or by the working size.
+    """
+    rows = {figure.what: figure for figure in record.figures}
+
+    def replaced(line: str) -> str:
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        figure = rows.get(cells[0].replace("`", "")) if cells else None
+        if figure is not None:
+            cells[1:] = [f"{figure.number} {figure.unit}".strip(), figure.target]
+        sized = [rows.get(f"--max-size {cells[0]}: {part}") for part in SIZE_PARTS] if cells else []
+        if sized and all(sized):
+            cells[1:] = [f"{figure.number} {figure.unit}" for figure in sized if figure]
+        return f"| {' | '.join(cells)} |"
+
+    lines = readme.read_text().splitlines()
+    readme.write_text("\n".join(replaced(x) if x.startswith("| ") else x for x in lines) + "\n")
+
+
 def describe_machine() -> dict[str, Any]:
     """Tell what the figures were measured on."""
     import platform
