@@ -39,7 +39,6 @@ from pfeseg import (
     gmm_initial_embedding,
     segment,
 )
-
 from pfeseg.solver.cholesky import CholeskyLoop, eliminate
 
 sys.path.insert(0, str(ROOT / "tests"))

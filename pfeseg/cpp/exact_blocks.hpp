@@ -18,25 +18,55 @@
 
 namespace pfeseg {
 
-// Where threads wait for each other. The waits are far shorter than what it takes to put a thread
-// to sleep and to wake it; one that lasts gives way to other threads.
-class Barrier {
+// Rounds of tasks that threads share. The one that leads waits for tasks that others have begun,
+// never for a thread that has none: on a busy machine that one may be long in coming. Waits are far
+// shorter than what it takes to put a thread to sleep and to wake it; one that lasts gives way.
+class Rounds {
   public:
-    explicit Barrier(int threads) : threads_(threads) {}
-    void wait() {
-        const int turn = turn_.load(std::memory_order_acquire);
-        if (arrived_.fetch_add(1, std::memory_order_acq_rel) == threads_ - 1) {
-            arrived_.store(0, std::memory_order_relaxed);
-            turn_.store(turn + 1, std::memory_order_release);
-            return;
+    explicit Rounds(uint32_t tasks) : tasks_(tasks) {}
+
+    // The leader's: opens a round, works at its tasks task(round, k), and waits for all of them.
+    template <class Task>
+    void lead(Task task) {
+        done_ = 0;
+        next_ = ++round_ << 32;
+        take_tasks(task);
+        wait_until([this] { return done_ == tasks_; });
+    }
+    // The others': work at the tasks of all rounds until the leader closes them.
+    template <class Task>
+    void follow(Task task) {
+        uint64_t round = 0;  // the last one whose tasks were all taken
+        while (true) {
+            wait_until([&] { return closed_ || next_ >> 32 != round; });
+            if (closed_) return;
+            round = take_tasks(task);
         }
-        for (int spins = 0; turn_.load(std::memory_order_acquire) == turn; ++spins)
+    }
+    void close() { closed_ = true; }
+
+  private:
+    template <class Task>
+    uint64_t take_tasks(Task task) {
+        while (true) {
+            const uint64_t taken = next_.fetch_add(1);
+            const auto k = static_cast<uint32_t>(taken);
+            if (k >= tasks_) return taken >> 32;
+            task(static_cast<int>(taken >> 32), k);
+            ++done_;
+        }
+    }
+    template <class Condition>
+    static void wait_until(Condition condition) {
+        for (int spins = 0; !condition(); ++spins)
             if (spins > 1000) std::this_thread::yield();
     }
 
-  private:
-    const int threads_;
-    std::atomic<int> arrived_{0}, turn_{0};
+    const uint32_t tasks_;
+    uint64_t round_ = 0;
+    std::atomic<uint64_t> next_{0};  // the round, and in the lower half its next task
+    std::atomic<uint32_t> done_{0};
+    std::atomic<bool> closed_{false};
 };
 
 // Some columns of the problem, the first `used` of a block of a width that exists.
@@ -208,12 +238,18 @@ class ExactBlocks {
     // the loop has to be started again.
     bool advance(int iterations, int threads, const Steps &steps,
                  const Interrupted &interrupted) {
-        const size_t domains = matrix_.elimination().domains().size();
-        const size_t tasks = blocks_.size() * domains;
-        const int crew = static_cast<int>(std::min<size_t>(threads, tasks));
-        std::atomic<size_t> next{0};
-        bool cancelled = false, finite = true;  // between barriers, the first thread's own
-        Barrier barrier(crew);
+        const auto domains = static_cast<uint32_t>(matrix_.elimination().domains().size());
+        const auto tasks = static_cast<uint32_t>(blocks_.size()) * domains;
+        // The first walk of a loop, at Y = 0, only forms the residual of the first system.
+        const int first = fresh_ ? -1 : 0;
+        const auto walk_domain = [&](int round, uint32_t k) {
+            ExactBlock<T> &block = blocks_[k / domains];
+            if (fresh_ && round == 1) block.clear_domain(k % domains);
+            block.walk_domain(k % domains);
+        };
+        Rounds rounds(tasks);
+        const int others = std::min(threads, static_cast<int>(tasks)) - 1;
+        Workers followers(others, others, [&](int) { rounds.follow(walk_domain); });
         auto asked = std::chrono::steady_clock::now();
         const auto was_interrupted = [&] {  // asked now and then only, as Python has to wait for it
             const auto now = std::chrono::steady_clock::now();
@@ -221,40 +257,21 @@ class ExactBlocks {
             asked = now;
             return interrupted();
         };
-        const auto work = [&](int thread) {
-            // The first walk of a loop, at Y = 0, only forms the residual of the first system.
-            for (int t = fresh_ ? -1 : 0; t < iterations; ++t) {
-                if (thread == 0) {
-                    for (ExactBlock<T> &block : blocks_) {
-                        if (t < 0) block.clear_top();
-                        block.walk_down();
-                    }
-                    next = 0;
-                }
-                barrier.wait();
-                for (size_t k; (k = next.fetch_add(1)) < tasks;) {
-                    ExactBlock<T> &block = blocks_[k / domains];
-                    if (t < 0) block.clear_domain(k % domains);
-                    block.walk_domain(k % domains);
-                }
-                barrier.wait();
-                if (thread == 0) {
-                    for (ExactBlock<T> &block : blocks_) {
-                        block.walk_up();
-                        if (t >= 0)
-                            finite &= block.write_step(static_cast<size_t>(t) * columns_, steps);
-                    }
-                    cancelled = was_interrupted();
-                }
-                if (t + 1 == iterations) return;
-                barrier.wait();
-                if (cancelled || !finite) return;
+        bool cancelled = false, finite = true;
+        for (int t = first; t < iterations && finite && !cancelled; ++t) {
+            for (ExactBlock<T> &block : blocks_) {
+                if (t < 0) block.clear_top();
+                block.walk_down();
             }
-        };
-        {
-            Workers others(crew - 1, crew - 1, [&](int k) { work(k + 1); });
-            work(0);
+            rounds.lead(walk_domain);
+            for (ExactBlock<T> &block : blocks_) {
+                block.walk_up();
+                if (t >= 0) finite &= block.write_step(static_cast<size_t>(t) * columns_, steps);
+            }
+            cancelled = was_interrupted();
         }
+        rounds.close();
+        followers.wait();
         fresh_ = false;
         if (cancelled) return false;
         if (!finite) throw std::runtime_error("NaN or infinity in the exact solve");
