@@ -255,7 +255,7 @@ def test_config_replays_a_run_exactly(samples, tmp_path):
         (["--neighbours", "0.5"], "--neighbours must be"),
         (["--threads", "3000000000"], "3000000000 is not in the range"),
         (["--config", "{empty}"], "holds no settings"),
-        (["--save", "labels,masks"], "'masks' is not one of labels"),
+        (["--save", "labels,mask"], "'mask' is not one of labels"),
         (["--template", "{name}"], "its fields are {stem}"),
         (["--neighbours", "many"], "neither 4, 8 nor a radius"),
         (["--sigma", "max"], "neither 'rms', '0.8rms' nor a number"),

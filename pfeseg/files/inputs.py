@@ -14,6 +14,7 @@ from typing import TypeVar
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.kinds import KINDS, LABELS_FORMATS, OVERLAY_FORMATS, REPORT
 from pfeseg.files.reading import IMAGE_SUFFIXES
+from pfeseg.files.writing import NUMBERED
 
 STANDARD_INPUT = Path("-")
 
@@ -101,7 +102,11 @@ def _expand(name: str, recursive: bool) -> list[Input]:
         return [Input(path, problem=f"{path}: cannot be read ({error.strerror})")]
     if glob.has_magic(name):
         matches = sorted(Path(match) for match in glob.glob(name, recursive=True))  # noqa: PTH207
-        files = [Input(match) for match in matches if match.is_file() and not _is_result(match)]
+        files = [
+            Input(match)
+            for match in matches
+            if match.is_file() and not _is_result(match) and not _is_numbered_result(match)
+        ]
         return files or [Input(path, problem=f"{path}: no file matches this pattern")]
     return [Input(path, problem=f"{path}: no such file")]
 
@@ -115,11 +120,17 @@ def _in_folder(folder: Path, recursive: bool) -> list[Input]:
         and (entry.is_file() or entry.is_symlink())
         and not entry.name.startswith(".")
         and not _is_result(entry)
+        and not (entry.parent != folder and _is_numbered_result(entry))
     )
     if not files:
         hint = "" if recursive else "; use -r to look into its subfolders too"
         return [Input(folder, problem=f"{folder}: this folder holds no images{hint}")]
     return [Input(entry, entry.parent.relative_to(folder)) for entry in files]
+
+
+def _is_numbered_result(path: Path) -> bool:
+    """Tell whether a run wrote this picture into a folder of its own, such as that of masks."""
+    return bool(NUMBERED.fullmatch(path.name)) and _is_result(path.parent)
 
 
 def _is_result(path: Path) -> bool:

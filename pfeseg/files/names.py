@@ -57,9 +57,10 @@ def check_plan(plan: Mapping[Path, Mapping[str, Path]]) -> None:
     `plan` maps each input to its results.
     """
     taken: dict[Path, Path] = {}
+    folders: dict[Path, Path] = {}
     inputs = {source.resolve() for source in plan}
     for source, results in plan.items():
-        for path in results.values():
+        for kind, path in results.items():
             key = path.parent.resolve() / path.name
             if key in taken:
                 raise InvalidInputError(
@@ -69,5 +70,14 @@ def check_plan(plan: Mapping[Path, Mapping[str, Path]]) -> None:
             if key in inputs or path.resolve() in inputs:
                 raise InvalidInputError(f"{path} is an input and would be written over")
             taken[key] = source
+            if KINDS[kind].is_folder:
+                folders[key] = source
+    for path in (*taken, *inputs):
+        around = next((folder for folder in path.parents if folder in folders), None)
+        if around is not None:
+            raise InvalidInputError(
+                f"{path} lies in {around}, which {folders[around]} would write as a whole; "
+                "give another --template or -o"
+            )
     for folder in {path.parent for results in plan.values() for path in results.values()}:
         refuse_unwritable(folder)

@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.image.arrays import as_raster
-from pfeseg.labels.maps import labels_of, split_regions
+from pfeseg.labels.maps import find_boxes, labels_of, split_regions
 
 Labels = NDArray[np.integer[Any]]
 
 
 def region_rows(image: ArrayLike, labels: Labels) -> list[dict[str, Any]]:
     """Measure each region: area, centroid, box and mean colour (0 to 255), in pixels."""
-    from scipy.ndimage import find_objects
-
     flat = labels.ravel()
     areas = np.bincount(flat)
     raster = as_raster(image)
@@ -29,7 +27,6 @@ def region_rows(image: ArrayLike, labels: Labels) -> list[dict[str, Any]]:
         np.bincount(flat, values) / np.maximum(areas, 1) for values in (x, y, *channels)
     )
     mean_rgb = np.broadcast_to(np.array(means) * 255 / raster.top, (3, len(areas)))
-    boxes = find_objects(labels.astype(np.int32) + 1)
     return [
         {
             "label": label,
@@ -44,7 +41,7 @@ def region_rows(image: ArrayLike, labels: Labels) -> list[dict[str, Any]]:
             "mean_green": round(float(mean_rgb[1][label]), 1),
             "mean_blue": round(float(mean_rgb[2][label]), 1),
         }
-        for label, box in enumerate(boxes)
+        for label, box in enumerate(find_boxes(labels))
         if box is not None
     ]
 
