@@ -111,6 +111,18 @@ def test_quiet_and_verbose(folder, tmp_path):
     assert "embed 0." in loud.stderr
 
 
+def test_what_is_left_out_of_a_folder_is_said_in_one_line(folder, tmp_path):
+    (folder / "bad.png").unlink()
+    for name in ("x.mov", "y.mov", "notes.txt"):
+        (folder / name).touch()
+    args = ("segment", folder, "--overwrite", *QUICK)
+    for _ in range(2):  # results beside the images are not counted
+        loud = run(*args)
+        assert loud.exit_code == 0
+        assert loud.stderr.splitlines()[0] == "left out 2 .mov, 1 .txt"
+    assert run(*args, "-q").stderr == ""
+
+
 def test_skip_existing_resumes(folder, tmp_path):
     (folder / "bad.png").unlink()
     out = tmp_path / "out"

@@ -184,7 +184,7 @@ def test_pictures_of_regions_are_no_inputs(samples, tmp_path):
         (tmp_path / name).touch()
 
     def found(*given: object, recursive: bool = False) -> list[str]:
-        items = expand_inputs([str(tmp_path / str(name)) for name in given], recursive)
+        items = expand_inputs([str(tmp_path / str(name)) for name in given], recursive).inputs
         return [str(item.path.relative_to(tmp_path)) for item in items]
 
     kept = ["a.png", "a_masks/left.png", "other_masks/0001.png"]
