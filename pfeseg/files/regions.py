@@ -75,7 +75,10 @@ def run_lengths(labels: Labels) -> dict[int, list[int]]:
 
 
 def coco_json(image: ArrayLike, labels: Labels, file_name: str) -> str:
-    """Return the regions as a COCO data set of one image, label l as annotation l + 1."""
+    """Return the regions as a COCO data set of one image, label l as annotation l + 1.
+
+    The score of a region is the share of the image that it covers.
+    """
     height, width = labels.shape
     counts = run_lengths(labels)
     annotations = [
@@ -85,6 +88,7 @@ def coco_json(image: ArrayLike, labels: Labels, file_name: str) -> str:
             "category_id": 1,
             "iscrowd": 1,
             "area": row["area"],
+            "score": row["area"] / labels.size,
             "bbox": [row["box_x"], row["box_y"], row["box_width"], row["box_height"]],
             "segmentation": {"size": [height, width], "counts": counts[row["label"]]},
         }
@@ -102,8 +106,10 @@ def coco_json(image: ArrayLike, labels: Labels, file_name: str) -> str:
 def geojson(labels: Labels) -> str:
     """Return the regions as GeoJSON, a MultiPolygon each, along the borders of the pixels.
 
-    Coordinates are pixels: x to the right, y down, (0, 0) the image's upper left corner.
+    Coordinates are pixels: x to the right, y down, (0, 0) the image's upper left corner. The
+    property "score" is the share of the image that a region covers.
     """
+    areas = np.bincount(labels.ravel()).tolist()
     parts = split_regions(labels)
     owner = labels_of(parts, labels)
     polygons: dict[int, list[list[list[list[int]]]]] = {}
@@ -114,7 +120,7 @@ def geojson(labels: Labels) -> str:
     features = [
         {
             "type": "Feature",
-            "properties": {"label": label},
+            "properties": {"label": label, "score": areas[label] / labels.size},
             "geometry": {"type": "MultiPolygon", "coordinates": polygons[label]},
         }
         for label in sorted(polygons)
