@@ -108,7 +108,7 @@ def prepare(item: Item, seed: int, painted: bool = False, factor: int = 1) -> Pr
     if factor > 1:
         image, truths = shrink(image, truths, factor)
     prepared = PreparedImage(image, Settings(seed=seed), once=True, threads=1)
-    d = int(prepared.settings.n_dims)
+    d = prepared.settings.dims_for(prepared.small.shape)
     embedded = prepared.place("pfe", d, d).coordinates.rows
     Y = unit_rows(embedded, prepared.graph.degrees).reshape(*prepared.small.shape, -1)
     outlines = prepared.outlines

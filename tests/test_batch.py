@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -111,6 +112,18 @@ def test_quiet_and_verbose(folder, tmp_path):
     assert "embed 0." in loud.stderr
 
 
+def test_what_is_left_out_of_a_folder_is_said_in_one_line(folder, tmp_path):
+    (folder / "bad.png").unlink()
+    for name in ("x.mov", "y.mov", "notes.txt"):
+        (folder / name).touch()
+    args = ("segment", folder, "--overwrite", *QUICK)
+    for _ in range(2):  # results beside the images are not counted
+        loud = run(*args)
+        assert loud.exit_code == 0
+        assert loud.stderr.splitlines()[0] == "left out 2 .mov, 1 .txt"
+    assert run(*args, "-q").stderr == ""
+
+
 def test_skip_existing_resumes(folder, tmp_path):
     (folder / "bad.png").unlink()
     out = tmp_path / "out"
@@ -211,6 +224,43 @@ def test_template_and_clashes(folder, tmp_path):
     assert {"a-png_labels.png", "a-jpg_labels.png"} <= set(names(out))
 
 
+def advised(result) -> list[str]:
+    """Return the option that a clash advises, as one types it."""
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    return shlex.split(result.stderr.split("; ")[1].split(" tells them apart")[0])
+
+
+@pytest.mark.parametrize("others", [["in/a.jpg"], ["other/a.png"], ["in/a.jpg", "other/a.png"]])
+@pytest.mark.parametrize("template", ["{stem}", "run-{stem}", "{ext}"])
+def test_the_template_that_a_clash_advises_helps(folder, tmp_path, others, template):
+    for name in others:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        iio.imwrite(tmp_path / name, np.zeros((40, 40, 3), np.uint8))
+    images = [folder / "a.png", folder / "b.png", *(tmp_path / name for name in others)]
+    args = ("segment", *images, "-o", tmp_path / "out", "--save", "labels", *QUICK)
+    option, better = advised(run(*args, "--template", template))
+    assert option == "--template"
+    assert better.startswith(template) or better.startswith("{parent}_" + template)
+    assert run(*args, option, better).exit_code == 0
+    assert len(listing(tmp_path / "out")) == 2 * len(images)
+
+
+def test_a_clash_that_no_template_resolves_says_what_does(tmp_path):
+    for name in ("x/in/a.png", "y/in/a.png"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        iio.imwrite(tmp_path / name, np.zeros((40, 40, 3), np.uint8))
+    images = (tmp_path / "x/in/a.png", tmp_path / "y/in/a.png")
+    clash = run("segment", *images, "-o", tmp_path / "out", *QUICK)
+    assert clash.exit_code == 2
+    assert "--template" not in clash.stderr
+    assert "without -o results go beside their inputs" in clash.stderr
+    out = ("-o", tmp_path / "out")
+    assert run("segment", tmp_path, "-r", *out, *QUICK).exit_code == 0
+    assert {"x/in/a.json", "y/in/a.json"} <= set(listing(tmp_path / "out"))
+    assert run("segment", *images, *QUICK).exit_code == 0
+
+
 def test_everything_can_be_saved(folder, tmp_path):
     kinds = "labels,overlay,boundaries,embedding,regions,coco,geojson"
     result = run("segment", folder / "a.png", "-o", tmp_path, "--save", kinds,
@@ -255,7 +305,7 @@ def test_config_replays_a_run_exactly(samples, tmp_path):
         (["--neighbours", "0.5"], "--neighbours must be"),
         (["--threads", "3000000000"], "3000000000 is not in the range"),
         (["--config", "{empty}"], "holds no settings"),
-        (["--save", "labels,masks"], "'masks' is not one of labels"),
+        (["--save", "labels,mask"], "'mask' is not one of labels"),
         (["--template", "{name}"], "its fields are {stem}"),
         (["--neighbours", "many"], "neither 4, 8 nor a radius"),
         (["--sigma", "max"], "neither 'rms', '0.8rms' nor a number"),

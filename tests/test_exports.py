@@ -116,6 +116,17 @@ def test_a_hole_is_a_hole():
     assert [sorted(rings[0][:-1]) for rings in inner] == [corners]
 
 
+@settings(max_examples=40, deadline=None)
+@given(labels=label_maps)
+def test_scores_are_shares_of_the_image(labels):
+    shares = [float((labels == label).mean()) for label in np.unique(labels)]
+    coco = json.loads(coco_json(np.zeros(labels.shape), labels, "a.png"))["annotations"]
+    features = json.loads(geojson(labels))["features"]
+    assert [annotation["score"] for annotation in coco] == pytest.approx(shares)
+    assert [feature["properties"]["score"] for feature in features] == pytest.approx(shares)
+    assert sum(shares) == pytest.approx(1)
+
+
 @pytest.mark.parametrize("shape", [(1, 1), (1, 5), (5, 1)])
 def test_thin_maps(shape):
     assert json.loads(geojson(np.zeros(shape, int)))["features"]

@@ -20,7 +20,7 @@ def tree(tmp_path, monkeypatch) -> Path:
 
 
 def found(*names: str, recursive: bool = False) -> list[str]:
-    return [str(item.path) for item in expand_inputs(names, recursive)]
+    return [str(item.path) for item in expand_inputs(names, recursive).inputs]
 
 
 def test_files_folders_and_patterns(tree):
@@ -42,7 +42,7 @@ def test_each_file_once(tree):
 
 
 def test_subfolders_are_mirrored(tree):
-    items = expand_inputs(["in"], recursive=True)
+    items = expand_inputs(["in"], recursive=True).inputs
     assert [str(item.subfolder) for item in items] == [".", ".", "sub", "sub/deep"]
 
 
@@ -54,7 +54,8 @@ def test_names_with_pattern_characters_are_files_first(tree):
 def test_problems_are_kept_for_the_report(tree):
     (tree / "link.png").symlink_to("gone.png")
     (tree / "bare").mkdir()
-    problems = [item.problem for item in expand_inputs(["no.png", "*.bmp", "bare", "link.png"])]
+    given = ["no.png", "*.bmp", "bare", "link.png"]
+    problems = [item.problem for item in expand_inputs(given).inputs]
     assert problems == [
         "no.png: no such file",
         "*.bmp: no file matches this pattern",
@@ -79,9 +80,38 @@ def test_earlier_results_are_no_inputs(tree):
     assert found("in/b_labels.png") == ["in/b_labels.png"]  # named outright
 
 
+def left_out(*names: str, recursive: bool = False) -> str:
+    return expand_inputs(names, recursive).left_out_line()
+
+
+def test_what_is_left_out_of_folders_is_counted_by_ending(tree, monkeypatch):
+    monkeypatch.setattr("pfeseg.files.inputs.reads_heif", lambda: False)
+    assert left_out("in") == "left out 1 .txt"
+    assert left_out("in/b.jpg", "in/*", "-", "no.png") == ""
+    for name in ("x.MOV", "y.mov", "Makefile", "b_labels.npy", "b.json", "b_masks/0001.png"):
+        (tree / "in" / name).parent.mkdir(exist_ok=True)
+        (tree / "in" / name).touch()  # b's are results
+    several = "2 .mov, 1 without an ending, 1 .txt"
+    assert left_out("in", recursive=True) == f"left out {several}"
+    assert left_out("in", "in", "in/notes.txt") == "left out 2 .mov, 1 without an ending"
+    for name in ("p.heic", "q.HEIC", "sub/r.heif"):
+        (tree / "in" / name).touch()
+    remedy = "pip install pillow-heif reads them"
+    assert left_out("in") == f"left out 2 .heic: {remedy}; {several}"
+    assert left_out("in/sub") == f"left out 1 .heif: {remedy}"
+
+
+def test_heic_is_found_where_it_can_be_read(tree, monkeypatch):
+    monkeypatch.setattr("pfeseg.files.inputs.reads_heif", lambda: True)
+    for name in ("p.HEIC", "q.avif"):
+        (tree / "in" / name).touch()
+    assert found("in") == ["in/a.PNG", "in/b.jpg", "in/p.HEIC", "in/q.avif"]
+    assert left_out("in") == "left out 1 .txt"
+
+
 def test_odd_names(tree):
-    assert expand_inputs([""])[0].problem.startswith("an empty name")
-    assert "cannot be read" in expand_inputs(["x" * 300])[0].problem
+    assert expand_inputs([""]).inputs[0].problem.startswith("an empty name")
+    assert "cannot be read" in expand_inputs(["x" * 300]).inputs[0].problem
     (tree / "-").touch()
     assert found("./-") == [str(tree / "-")]
     assert found("-") == ["-"]
@@ -100,7 +130,7 @@ def test_name_lists():
 
 
 def test_shards_part_the_inputs(tree):
-    items = expand_inputs(["in"], recursive=True)
+    items = expand_inputs(["in"], recursive=True).inputs
     shards = [take_shard(items, parse_shard(f"{i}/3")) for i in (1, 2, 3)]
     assert sorted(str(i.path) for shard in shards for i in shard) == found("in", recursive=True)
     for text in ("0/3", "4/3", "1", "a/b", "1/0"):

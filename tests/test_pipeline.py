@@ -116,6 +116,23 @@ def test_every_method_recovers_flat_colours(method):
     assert same_partition(segment(colours[truth], chosen).labels, truth)
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (1, 2), (2, 1), (2, 2), (2, 3), (1, 7), (3, 3), (1, 9)])
+@pytest.mark.parametrize("colours", [1, 256])
+def test_tiny_images_have_as_many_dimensions_as_pixels_at_most(shape, colours):
+    image = np.random.default_rng(0).integers(0, colours, (*shape, 3), dtype=np.uint8)
+    n_pixels = shape[0] * shape[1]
+    for chosen in (Settings(), Settings(cut=Clusters(1)), Settings(method="kmeans", refine=False)):
+        result = segment(image, chosen)
+        assert result.labels.shape == shape
+        assert result.n_dims == min(8, n_pixels)
+        assert result.report()["dims"] == result.n_dims
+        assert result.report().get("dims_lowered_from") == (8 if n_pixels < 8 else None)
+        again = segment(image, Settings.from_dict(result.report()["settings"]))
+        assert (again.labels == result.labels).all()
+    with pytest.raises(InvalidInputError, match=f"n_dims is {n_pixels + 1}, more than the"):
+        segment(image, Settings(n_dims=n_pixels + 1))
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("shape", [(1, 1), (1, 40), (7, 3)])
 def test_every_method_survives_odd_images(method, shape):

@@ -5,7 +5,10 @@ from __future__ import annotations
 import io
 import os
 import struct
+import subprocess
+import sys
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -241,3 +244,51 @@ def test_no_permission(tmp_path):
 @pytest.mark.parametrize("name", ["with space.png", "new\nline.png", "ünïcödé ✓.png", "-dash.png"])
 def test_odd_names(tmp_path, name):
     assert (read_image(saved(tmp_path, Image.fromarray(RGB), name)) == RGB).all()
+
+
+def test_avif(tmp_path):
+    image = Image.fromarray(np.full((20, 30, 3), (200, 30, 60), np.uint8))
+    image.save(tmp_path / "a.avif", quality=100)
+    read = read_image(tmp_path / "a.avif")
+    assert read.shape == (20, 30, 3)
+    np.testing.assert_allclose(read, np.asarray(image), atol=4)
+
+
+@pytest.fixture
+def heic(tmp_path, monkeypatch) -> Path:
+    """Write a HEIF image, and let Pillow forget how to read it."""
+    pillow_heif = pytest.importorskip("pillow_heif")
+    monkeypatch.setattr(Image, "ID", [name for name in Image.ID if name != "HEIF"])
+    monkeypatch.delitem(Image.OPEN, "HEIF", raising=False)
+    colours = Image.fromarray(np.full((32, 48, 3), (200, 30, 60), np.uint8))
+    pillow_heif.from_pillow(colours).save(tmp_path / "a.heic", quality=95)
+    return tmp_path / "a.heic"
+
+
+def test_heic_where_its_reader_is_installed(heic):
+    read = read_image(heic)
+    assert (read.dtype, read.shape) == (np.uint8, (32, 48, 3))
+    np.testing.assert_allclose(read, np.broadcast_to((200, 30, 60), read.shape), atol=6)
+    assert (read_image(heic.read_bytes()) == read).all()
+
+
+def test_heic_where_its_reader_is_not_installed(heic, monkeypatch):
+    monkeypatch.setattr("pfeseg.files.reading.reads_heif", lambda: False)
+    with pytest.raises(InvalidInputError, match="a HEIF image; pip install pillow-heif reads it"):
+        read_image(heic)
+
+
+def test_damaged_heic_is_one_line(heic):
+    heic.write_bytes(heic.read_bytes()[:40])
+    with pytest.raises(InvalidInputError, match=r"a\.heic: ") as caught:
+        read_image(heic)
+    assert "internal" not in str(caught.value)
+
+
+def test_the_reader_of_heic_is_not_loaded_for_other_images(samples):
+    program = (
+        "import sys; from pathlib import Path; from pfeseg.files.reading import read_image\n"
+        "read_image(Path(sys.argv[1])); sys.exit('pillow_heif' in sys.modules)"
+    )
+    command = [sys.executable, "-c", program, str(samples / "scene.png")]
+    assert subprocess.run(command).returncode == 0

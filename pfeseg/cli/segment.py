@@ -28,7 +28,7 @@ from pfeseg.cli.progress import batch_bar, stage_bar
 from pfeseg.cli.report import Reporter
 from pfeseg.cli.settings import make_settings, settings_options
 from pfeseg.cli.values import words
-from pfeseg.cli.wording import usage_errors
+from pfeseg.cli.wording import one_line, usage_errors
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.kinds import LABELS_FORMATS, OF_HIERARCHY, OVERLAY_FORMATS, SAVEABLE
 from pfeseg.segmentation.methods import METHODS
@@ -188,7 +188,8 @@ def segment(
     from pfeseg.run.batch import Row
     from pfeseg.run.plan import make_tasks, plan_results, refuse_done
 
-    found = expand_inputs(names, recursive)
+    expanded = expand_inputs(names, recursive)
+    found = expanded.inputs
     with usage_errors():
         # Of all shards, which may clash.
         plan = plan_results(
@@ -212,6 +213,8 @@ def segment(
         overlay_size=overlay_size,
         memory_limit=memory_limit_of(memory_limit, min(jobs, len(found))),
     )
+    if expanded.left_out and not quiet:
+        click.echo(one_line(expanded.left_out_line()), err=True)
     reporter = Reporter(
         len(found), as_json=as_json, quiet=quiet, verbose=verbose, fail_fast=fail_fast
     )

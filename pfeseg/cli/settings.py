@@ -16,7 +16,7 @@ from pfeseg.errors import InvalidInputError
 from pfeseg.pixels.options import ASSIGNMENTS, FEATURES
 from pfeseg.segmentation.cuts import AUTOMATIC, CLUSTERED, DEFAULT_LEVEL, Clusters, make_cut
 from pfeseg.segmentation.methods import METHODS
-from pfeseg.segmentation.settings import PRESETS, Settings
+from pfeseg.segmentation.settings import PRESETS, USUAL_DIMS, Settings
 from pfeseg.solver.settings import PRECONDITIONERS
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -84,7 +84,9 @@ def _setting(
 
 _SETTINGS = (
     _setting("init", "-d", "--dims", "n_dims", heading=Heading.CUT, type=number_or("auto"),
-             metavar="D|auto", help="Dimension of the embedding; auto chooses it as 'sweep' does."),
+             metavar="D|auto", help="Dimension of the embedding; auto chooses it as 'sweep' does.",
+             show=lambda dims: f"{USUAL_DIMS}, or as many as there are pixels" if dims == "usual"
+             else str(dims)),
     _setting("cluster", "-k", "--segments", "n_clusters", heading=Heading.CUT,
              type=number_or("auto", "dims"), metavar="K|auto|dims",
              help="Cut by k-means into so many clusters; auto chooses their number as 'sweep' "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import re
 from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +15,8 @@ from typing import TypeVar
 
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.kinds import KINDS, LABELS_FORMATS, OVERLAY_FORMATS, REPORT
-from pfeseg.files.reading import IMAGE_SUFFIXES
+from pfeseg.files.reading import HEIF_SUFFIXES, IMAGE_SUFFIXES, reads_heif
+from pfeseg.files.writing import NUMBERED
 
 STANDARD_INPUT = Path("-")
 
@@ -40,17 +42,49 @@ class Input:
     problem: str = ""
 
 
-def expand_inputs(names: Iterable[str], recursive: bool = False) -> list[Input]:
+@dataclass(frozen=True)
+class Found:
+    """What names stand for.
+
+    Attributes
+    ----------
+    inputs : list of Input
+    left_out : Counter of str
+        How many files of folders were left out as no images, by their endings; no results.
+    """
+
+    inputs: list[Input]
+    left_out: Counter[str]
+
+    def left_out_line(self) -> str:
+        """Say in one line what was left out of folders; empty if nothing was."""
+        if not self.left_out:
+            return ""
+        counts = sorted(self.left_out.items(), key=lambda item: (-item[1], item[0]))
+        parts: dict[bool, list[str]] = {True: [], False: []}
+        for ending, count in counts:
+            parts[ending in HEIF_SUFFIXES].append(f"{count} {ending or 'without an ending'}")
+        remedy = ": pip install pillow-heif reads them"
+        said = [", ".join(parts[True]) + remedy] if parts[True] else []
+        said += [", ".join(parts[False])] if parts[False] else []
+        return f"left out {'; '.join(said)}"
+
+
+def expand_inputs(names: Iterable[str], recursive: bool = False) -> Found:
     """Find the files that names stand for, each once, in order.
 
     A name is a file, a folder (its images, and with `recursive` those of its
     subfolders), a glob pattern, or ``-`` for standard input.
     """
     found: dict[Path, Input] = {}
+    left_out: set[Path] = set()
     for name in names:
-        for item in _expand(name, recursive):
+        items, others = _expand(name, recursive)
+        left_out |= {_identity(path) for path in others}
+        for item in items:
             found.setdefault(item.path if item.problem else _identity(item.path), item)
-    return list(found.values())
+    endings = Counter(path.suffix.lower() for path in left_out - found.keys())
+    return Found(list(found.values()), endings)
 
 
 def read_name_list(content: bytes) -> list[str]:
@@ -84,16 +118,24 @@ def _identity(path: Path) -> Path:
     return path if path == STANDARD_INPUT else path.parent.resolve() / path.name
 
 
-def _expand(name: str, recursive: bool) -> list[Input]:
+def _expand(name: str, recursive: bool) -> tuple[list[Input], list[Path]]:
+    """Return the inputs that a name stands for, and what of a folder was left out."""
+    # A file that is really called "-" must not look like standard input.
+    path = Path(name) if Path(name) != STANDARD_INPUT else Path(name).absolute()
+    try:
+        if name not in ("-", "") and path.is_dir():
+            return _in_folder(path, recursive)
+    except OSError as error:
+        return [Input(path, problem=f"{path}: cannot be read ({error.strerror})")], []
+    return _outside_folders(name, path), []
+
+
+def _outside_folders(name: str, path: Path) -> list[Input]:
     if name == "-":
         return [Input(STANDARD_INPUT)]
     if not name:
         return [Input(Path(name), problem="an empty name was given; is a variable unset?")]
-    # A file that is really called "-" must not look like standard input.
-    path = Path(name) if Path(name) != STANDARD_INPUT else Path(name).absolute()
     try:
-        if path.is_dir():
-            return _in_folder(path, recursive)
         if path.exists():
             return [Input(path)]
         if path.is_symlink():
@@ -102,25 +144,36 @@ def _expand(name: str, recursive: bool) -> list[Input]:
         return [Input(path, problem=f"{path}: cannot be read ({error.strerror})")]
     if glob.has_magic(name):
         matches = sorted(Path(match) for match in glob.glob(name, recursive=True))  # noqa: PTH207
-        files = [Input(match) for match in matches if match.is_file() and not _is_result(match)]
+        files = [
+            Input(match)
+            for match in matches
+            if match.is_file() and not _is_result(match) and not _is_numbered_result(match)
+        ]
         return files or [Input(path, problem=f"{path}: no file matches this pattern")]
     return [Input(path, problem=f"{path}: no such file")]
 
 
-def _in_folder(folder: Path, recursive: bool) -> list[Input]:
-    entries = folder.rglob("*") if recursive else folder.glob("*")
-    files = sorted(
-        entry
-        for entry in entries
-        if entry.suffix.lower() in IMAGE_SUFFIXES
-        and (entry.is_file() or entry.is_symlink())
-        and not entry.name.startswith(".")
-        and not _is_result(entry)
-    )
-    if not files:
+def _in_folder(folder: Path, recursive: bool) -> tuple[list[Input], list[Path]]:
+    """Return the images in a folder, and the files that are neither images nor results."""
+    readable = IMAGE_SUFFIXES | HEIF_SUFFIXES if reads_heif() else IMAGE_SUFFIXES
+    images: list[Path] = []
+    others: list[Path] = []
+    for entry in sorted(folder.rglob("*") if recursive else folder.glob("*")):
+        if entry.name.startswith(".") or not (entry.is_file() or entry.is_symlink()):
+            continue
+        if _is_result(entry) or (entry.parent != folder and _is_numbered_result(entry)):
+            continue
+        is_image = entry.suffix.lower() in readable
+        (images if is_image else others).append(entry)
+    if not images:
         hint = "" if recursive else "; use -r to look into its subfolders too"
-        return [Input(folder, problem=f"{folder}: this folder holds no images{hint}")]
-    return [Input(entry, entry.parent.relative_to(folder)) for entry in files]
+        return [Input(folder, problem=f"{folder}: this folder holds no images{hint}")], others
+    return [Input(entry, entry.parent.relative_to(folder)) for entry in images], others
+
+
+def _is_numbered_result(path: Path) -> bool:
+    """Tell whether a run wrote this picture into a folder of its own, such as that of masks."""
+    return bool(NUMBERED.fullmatch(path.name)) and _is_result(path.parent)
 
 
 def _is_result(path: Path) -> bool:

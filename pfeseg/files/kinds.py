@@ -67,11 +67,14 @@ class Kind:
     write : callable
         ``write(path, segmented)`` writes it.
     needs_hierarchy : bool
+    is_folder : bool
+        Of pictures, one a region; written, kept or replaced as a whole.
     """
 
     suffix: str
     write: Callable[[Path, Segmented], None]
     needs_hierarchy: bool = False
+    is_folder: bool = False
 
 
 def _labels(path: Path, of: Segmented) -> None:
@@ -137,6 +140,18 @@ def _geojson(path: Path, of: Segmented) -> None:
     write_text(path, geojson(of.result.labels))
 
 
+def _masks(path: Path, of: Segmented) -> None:
+    from pfeseg.files.masks import write_masks
+
+    write_masks(path, of.result.labels, of.threads)
+
+
+def _cutouts(path: Path, of: Segmented) -> None:
+    from pfeseg.files.masks import write_cutouts
+
+    write_cutouts(path, of.image, of.result.labels, of.threads)
+
+
 def _report(path: Path, of: Segmented) -> None:
     from pfeseg.files.report import report_text
     from pfeseg.files.writing import write_text
@@ -156,6 +171,8 @@ KINDS: dict[str, Kind] = {
     "regions": Kind("_regions.csv", _regions),
     "coco": Kind("_coco.json", _coco),
     "geojson": Kind("_regions.geojson", _geojson),
+    "masks": Kind("_masks", _masks, is_folder=True),
+    "cutouts": Kind("_cutouts", _cutouts, is_folder=True),
     REPORT: Kind(".json", _report),
 }
 """The report is always written, and last: it marks what is done."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.kinds import KINDS, REPORT
 from pfeseg.files.writing import refuse_unwritable
+
+Plan = Mapping[Path, Mapping[str, Path]]
 
 TEMPLATE_FIELDS = ("stem", "ext", "parent")
 
@@ -51,23 +53,54 @@ def _fill(template: str, values: dict[str, str]) -> str:
     return base
 
 
-def check_plan(plan: Mapping[Path, Mapping[str, Path]]) -> None:
-    """Refuse, before any work, two inputs with one output, and folders that cannot be written.
+def telling_apart(template: str) -> Iterator[str]:
+    """Yield templates like the one given that tell more inputs apart, the shortest first."""
+    named = template if "{stem}" in template else f"{template}_{{stem}}"
+    yield from (named, f"{named}_{{ext}}", f"{{parent}}_{named}", f"{{parent}}_{named}_{{ext}}")
 
-    `plan` maps each input to its results.
-    """
+
+def find_clash(plan: Plan) -> tuple[Path, Path, Path] | None:
+    """Return two inputs and what both would write, or None if all results are different."""
     taken: dict[Path, Path] = {}
-    inputs = {source.resolve() for source in plan}
     for source, results in plan.items():
         for path in results.values():
-            key = path.parent.resolve() / path.name
+            key = _identity(path)
             if key in taken:
-                raise InvalidInputError(
-                    f"{taken[key]} and {source} would both write {path}; "
-                    "tell them apart with --template, for instance '{stem}_{ext}'"
-                )
+                return taken[key], source, path
+            taken[key] = source
+    return None
+
+
+def check_plan(plan: Plan, advice: str = "") -> None:
+    """Refuse, before any work, two inputs with one output, and folders that cannot be written.
+
+    `plan` maps each input to its results; `advice` says what tells inputs apart that clash.
+    """
+    clash = find_clash(plan)
+    if clash:
+        first, second, path = clash
+        raise InvalidInputError(f"{first} and {second} would both write {path}; {advice}")
+    folders: dict[Path, Path] = {}
+    inputs = {source.resolve() for source in plan}
+    for source, results in plan.items():
+        for kind, path in results.items():
+            key = _identity(path)
             if key in inputs or path.resolve() in inputs:
                 raise InvalidInputError(f"{path} is an input and would be written over")
-            taken[key] = source
+            if KINDS[kind].is_folder:
+                folders[key] = source
+    written = (_identity(path) for results in plan.values() for path in results.values())
+    for path in (*written, *inputs):
+        around = next((folder for folder in path.parents if folder in folders), None)
+        if around is not None:
+            raise InvalidInputError(
+                f"{path} lies in {around}, which {folders[around]} would write as a whole; "
+                "give another --template or -o"
+            )
     for folder in {path.parent for results in plan.values() for path in results.values()}:
         refuse_unwritable(folder)
+
+
+def _identity(path: Path) -> Path:
+    """Tell one result from another, whatever links lead to its folder."""
+    return path.parent.resolve() / path.name

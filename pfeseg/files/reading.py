@@ -6,6 +6,7 @@ import io
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,14 +27,19 @@ BACKGROUND = (255, 255, 255)
 IMAGE_SUFFIXES = {
     f".{ending}"
     for ending in (
-        *("bmp", "gif", "jfif", "jpe", "jpeg", "jpg", "pbm", "pgm"),
+        *("avif", "bmp", "gif", "jfif", "jpe", "jpeg", "jpg", "pbm", "pgm"),
         *("png", "pnm", "ppm", "tga", "tif", "tiff", "webp"),
     )
 }
 """Endings of what is taken for an image inside a folder; a file named outright may have any."""
 
+HEIF_SUFFIXES = {".heic", ".heif"}
+"""Endings of images that only the package pillow-heif reads."""
 
 TIFF_SIGNATURES = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+
+HEIF_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
+"""What a HEIF file calls itself, behind its first eight bytes."""
 
 
 def read_image(
@@ -102,9 +108,13 @@ def _read_with_pillow(
         try:
             opened = pillow.open(content)
         except UnidentifiedImageError:
-            if content.getvalue()[:4] in TIFF_SIGNATURES:
+            start = content.getvalue()[:12]
+            if start[:4] in TIFF_SIGNATURES:
                 return None
-            raise
+            if start[4:8] != b"ftyp" or start[8:] not in HEIF_BRANDS:
+                raise
+            _learn_heif(name)
+            opened = pillow.open(content)
         with opened as image:
             _turn_to_page(image, page, name)
             _check_size(image.size, name, allow_huge)
@@ -114,6 +124,20 @@ def _read_with_pillow(
             if len(bits) > 1 and max(bits) > 8:
                 return None
             return _to_array(image)
+
+
+def reads_heif() -> bool:
+    """Tell whether HEIF images can be read, without importing what reads them."""
+    return find_spec("pillow_heif") is not None
+
+
+def _learn_heif(name: str) -> None:
+    """Teach Pillow to read HEIF images; only now, as few runs meet one."""
+    if not reads_heif():
+        raise InvalidInputError(f"{name}: a HEIF image; pip install pillow-heif reads it")
+    from pillow_heif import register_heif_opener
+
+    register_heif_opener()
 
 
 @contextmanager

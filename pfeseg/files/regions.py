@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.image.arrays import as_raster
-from pfeseg.labels.maps import labels_of, split_regions
+from pfeseg.labels.maps import find_boxes, labels_of, split_regions
 
 Labels = NDArray[np.integer[Any]]
 
 
 def region_rows(image: ArrayLike, labels: Labels) -> list[dict[str, Any]]:
     """Measure each region: area, centroid, box and mean colour (0 to 255), in pixels."""
-    from scipy.ndimage import find_objects
-
     flat = labels.ravel()
     areas = np.bincount(flat)
     raster = as_raster(image)
@@ -29,7 +27,6 @@ def region_rows(image: ArrayLike, labels: Labels) -> list[dict[str, Any]]:
         np.bincount(flat, values) / np.maximum(areas, 1) for values in (x, y, *channels)
     )
     mean_rgb = np.broadcast_to(np.array(means) * 255 / raster.top, (3, len(areas)))
-    boxes = find_objects(labels.astype(np.int32) + 1)
     return [
         {
             "label": label,
@@ -44,7 +41,7 @@ def region_rows(image: ArrayLike, labels: Labels) -> list[dict[str, Any]]:
             "mean_green": round(float(mean_rgb[1][label]), 1),
             "mean_blue": round(float(mean_rgb[2][label]), 1),
         }
-        for label, box in enumerate(boxes)
+        for label, box in enumerate(find_boxes(labels))
         if box is not None
     ]
 
@@ -78,7 +75,10 @@ def run_lengths(labels: Labels) -> dict[int, list[int]]:
 
 
 def coco_json(image: ArrayLike, labels: Labels, file_name: str) -> str:
-    """Return the regions as a COCO data set of one image, label l as annotation l + 1."""
+    """Return the regions as a COCO data set of one image, label l as annotation l + 1.
+
+    The score of a region is the share of the image that it covers.
+    """
     height, width = labels.shape
     counts = run_lengths(labels)
     annotations = [
@@ -88,6 +88,7 @@ def coco_json(image: ArrayLike, labels: Labels, file_name: str) -> str:
             "category_id": 1,
             "iscrowd": 1,
             "area": row["area"],
+            "score": row["area"] / labels.size,
             "bbox": [row["box_x"], row["box_y"], row["box_width"], row["box_height"]],
             "segmentation": {"size": [height, width], "counts": counts[row["label"]]},
         }
@@ -105,8 +106,10 @@ def coco_json(image: ArrayLike, labels: Labels, file_name: str) -> str:
 def geojson(labels: Labels) -> str:
     """Return the regions as GeoJSON, a MultiPolygon each, along the borders of the pixels.
 
-    Coordinates are pixels: x to the right, y down, (0, 0) the image's upper left corner.
+    Coordinates are pixels: x to the right, y down, (0, 0) the image's upper left corner. The
+    property "score" is the share of the image that a region covers.
     """
+    areas = np.bincount(labels.ravel()).tolist()
     parts = split_regions(labels)
     owner = labels_of(parts, labels)
     polygons: dict[int, list[list[list[list[int]]]]] = {}
@@ -117,7 +120,7 @@ def geojson(labels: Labels) -> str:
     features = [
         {
             "type": "Feature",
-            "properties": {"label": label},
+            "properties": {"label": label, "score": areas[label] / labels.size},
             "geometry": {"type": "MultiPolygon", "coordinates": polygons[label]},
         }
         for label in sorted(polygons)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
@@ -15,6 +17,9 @@ from numpy.typing import NDArray
 from pfeseg.errors import InvalidInputError, argument
 
 _counter = count()
+
+NUMBERED = re.compile(r"\d{4,}\.png")
+"""Names of the pictures in a folder of results, one a region."""
 
 QUALITY = 90
 """Of JPEG and WebP pictures."""
@@ -37,6 +42,45 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_folder(path: Path) -> Iterator[Path]:
+    """Offer a temporary folder that becomes `path` if the block succeeds, and else vanishes.
+
+    A folder of numbered pictures that is there already is replaced as a whole; any other is not,
+    as more would be lost than a result.
+    """
+    final = path.resolve()  # what a link points to is replaced, not the link
+    name = f".pfeseg-{os.getpid()}-{next(_counter)}"
+    temporary, former = final.with_name(f"{name}.part"), final.with_name(f"{name}-old.part")
+    try:
+        _refuse_foreign(path)
+        temporary.mkdir(parents=True)
+        yield temporary
+        if final.exists():
+            final.rename(former)
+        temporary.rename(final)
+    except OSError as error:
+        raise InvalidInputError(f"{path}: cannot be written ({error.strerror or error})") from error
+    finally:
+        if former.exists() and not final.exists():
+            former.rename(final)
+        for folder in (temporary, former):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Refuse to replace a file, or a folder that holds anything but numbered pictures."""
+    if folder.exists() and not folder.is_dir():
+        raise InvalidInputError(f"{folder}: cannot be made, as it is a file")
+    entries = sorted(entry.name for entry in folder.iterdir()) if folder.exists() else []
+    foreign = [name for name in entries if not NUMBERED.fullmatch(name)]
+    if foreign:
+        raise InvalidInputError(
+            f"{folder}: not replaced, as it holds {foreign[0]}, which is no result; "
+            "move or remove it first"
+        )
 
 
 def write_png(path: Path, picture: NDArray[Any], threads: int | None = None) -> None:

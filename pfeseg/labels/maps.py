@@ -47,6 +47,16 @@ def count_pixels(regions: Labels) -> NDArray[np.intp]:
     return counts
 
 
+def find_boxes(labels: NDArray[np.integer[Any]]) -> list[tuple[slice, slice] | None]:
+    """Return the rows and columns of the box round each label 0, 1, ..., or None if it is absent.
+
+    Labels must not be negative.
+    """
+    from scipy.ndimage import find_objects
+
+    return list(find_objects(labels.astype(np.int32) + 1))
+
+
 def split_regions(labels: ArrayLike) -> Labels:
     """Find the connected regions of equal labels, pixels being joined at their sides.
 

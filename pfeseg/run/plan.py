@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pfeseg.files.inputs import STANDARD_INPUT, Input
-from pfeseg.files.names import check_plan, check_template, result_paths
+from pfeseg.files.names import check_plan, check_template, find_clash, result_paths, telling_apart
 from pfeseg.files.writing import refuse_existing
 from pfeseg.segmentation.settings import Settings
 
@@ -66,20 +66,35 @@ def plan_results(
     Results go below `output`, in the subfolders of their inputs, or beside the inputs.
     """
     check_template(template)
-    plan = {
-        item.path: result_paths(
-            item.path,
-            output / item.subfolder if output else item.path.parent,
-            kinds,
-            template=template,
-            labels_format=labels_format,
-            overlay_format=overlay_format,
-        )
-        for item in inputs
-        if not item.problem
-    }
-    check_plan(plan)
+
+    def planned(template: str) -> dict[Path, dict[str, Path]]:
+        return {
+            item.path: result_paths(
+                item.path,
+                output / item.subfolder if output else item.path.parent,
+                kinds,
+                template=template,
+                labels_format=labels_format,
+                overlay_format=overlay_format,
+            )
+            for item in inputs
+            if not item.problem
+        }
+
+    plan = planned(template)
+    check_plan(plan, _advice(template, planned) if find_clash(plan) else "")
     return plan
+
+
+def _advice(template: str, planned: Callable[[str], dict[Path, dict[str, Path]]]) -> str:
+    """Find what tells inputs apart that clash; `planned` makes the plan of a template."""
+    for other in telling_apart(template):
+        if not find_clash(planned(other)):
+            return f"--template '{other}' tells them apart"
+    return (
+        "without -o results go beside their inputs, and of one folder above all of them, given "
+        "with -r, subfolders are mirrored"
+    )
 
 
 def make_tasks(

@@ -60,13 +60,10 @@ def graph_stage(image_file: Path, output: Path, settings: Settings) -> Graph:
 def init_stage(image_file: Path, output: Path, settings: Settings) -> NDArray[np.float32]:
     """Make the initial embedding of a downsampled image."""
     header, arrays = read_stage(image_file, "image")
-    if settings.n_dims == "auto":
-        raise InvalidInputError(
-            f"{argument('n_dims', 'auto')} needs all stages at once, as in 'segment' and 'sweep'; "
-            "give a number"
-        )
-    Y0 = steps.make_start(_small_image(arrays, settings), settings.n_dims, settings)
-    used = header["settings"] | _chosen(settings, "n_dims", "texture", "assignment", "seed")
+    small = _small_image(arrays, settings)
+    Y0 = steps.make_start(small, settings.dims_for(small.shape), settings)
+    used = header["settings"] | _chosen(settings, "texture", "assignment", "seed")
+    used |= {"n_dims": Y0.shape[1]}
     write_stage(output, "init", used, {"Y0": Y0} | _sizes(arrays))
     return Y0
 

@@ -62,7 +62,8 @@ def estimate_memory(
         Whether there are many segmentations, as in a sweep, for which both systems are kept.
     """
     height, width = small_size(shape, settings.shrinking(shape))
-    n_dims = max(AUTO_DIMS) if settings.n_dims == "auto" else settings.n_dims
+    open_ = settings.n_dims == "auto"
+    n_dims = max(AUTO_DIMS) if open_ else settings.dims_for((height, width))
     n_dims = min(n_dims, height * width)  # more are refused for another reason
     number = 8 if settings.solver.precision == "double" else 4
     edges, columns = _edges_per_node(settings.neighbours), 8 * math.ceil(n_dims / 8)

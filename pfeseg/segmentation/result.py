@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pfeseg.regions.hierarchy import Hierarchy
 from pfeseg.segmentation.cuts import Level
-from pfeseg.segmentation.settings import Settings
+from pfeseg.segmentation.settings import USUAL_DIMS, Settings
 from pfeseg.solver.embedding import Embedding
 from pfeseg.solver.graph import Graph
 
@@ -68,6 +68,11 @@ class Segmentation:
         return cut.level if isinstance(cut, Level) else None
 
     @property
+    def has_lowered_dims(self) -> bool:
+        """Whether there are fewer dimensions than usual, as there are no more pixels."""
+        return self.settings.n_dims == "usual" and self.n_dims < USUAL_DIMS
+
+    @property
     def n_regions(self) -> int:
         """Number of different labels."""
         return int(self.labels.max()) + 1
@@ -90,6 +95,7 @@ class Segmentation:
             "image_size": [int(side) for side in self.labels.shape[::-1]],
             "solved_size": [int(side) for side in self.small_image.shape[1::-1]],
             "dims": self.n_dims,
+            **({"dims_lowered_from": USUAL_DIMS} if self.has_lowered_dims else {}),
             "segments": self.n_clusters,
             "level": self.level,
             "regions": self.n_regions,

@@ -50,7 +50,7 @@ def segment(
         raise InvalidInputError(
             f"a hierarchy needs {argument('method', 'pfe')}, not {settings.method}"
         )
-    n_dims, cut, choosing = settings.n_dims, settings.cut, {}
+    cut, choosing = settings.cut, {}
     if settings.is_open:
         started = time.perf_counter()
         pairs = auto_pairs(settings, np.shape(image))
@@ -68,6 +68,6 @@ def segment(
         choosing["choose"] = time.perf_counter() - started
     else:
         prepared = PreparedImage(image, settings, once=True, threads=threads, on_stage=on_stage)
-    assert n_dims != "auto"
+        n_dims = settings.dims_for(prepared.small.shape)
     result = segment_prepared(prepared, n_dims, cut, None, on_iteration, hierarchy=hierarchy)
     return replace(result, settings=settings, timings=choosing | result.timings)

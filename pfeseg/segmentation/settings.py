@@ -26,6 +26,9 @@ from pfeseg.segmentation.cuts import (
 from pfeseg.segmentation.methods import METHODS, MethodName
 from pfeseg.solver.settings import SolverSettings
 
+USUAL_DIMS = 8
+"""Dimensions of an embedding unless told otherwise."""
+
 _SOLVER = SolverSettings(r_relaxed=5.0, soc_iterations=1, relaxed_iterations=15)
 
 
@@ -37,8 +40,9 @@ class Settings:
     ----------
     method : str
         A name in `pfeseg.segmentation.methods.METHODS`.
-    n_dims : int or "auto"
-        Dimension d of the embedding; "auto" chooses it as `sweep` recommends.
+    n_dims : int, "auto" or "usual"
+        Dimension d of the embedding; "auto" chooses it as `sweep` recommends, "usual" is
+        `USUAL_DIMS`, or as many as there are pixels to solve for if these are fewer.
     cut : Cut
         How labels are cut: `Clusters`; `Regions` or `Level` of the hierarchy; or `Automatic`.
     cluster : {"regions", "pixels"}
@@ -69,7 +73,7 @@ class Settings:
     """
 
     method: MethodName = "pfe"
-    n_dims: int | Literal["auto"] = 8
+    n_dims: int | Literal["auto", "usual"] = "usual"
     cut: Cut = AUTOMATIC
     cluster: Clustered = "regions"
     min_region: float = 0.0
@@ -86,7 +90,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         one_of(self, "method", METHODS)
-        if self.n_dims != "auto":
+        if self.n_dims not in ("auto", "usual"):
             to_whole(self, "n_dims", 1, 10**6)
         self._check_cut()
         one_of(self, "cluster", CLUSTERED)
@@ -162,6 +166,17 @@ class Settings:
         if self.max_size is None:
             return self.downsample
         return max(self.downsample, max(shape[:2]) / self.max_size)
+
+    def dims_for(self, small_shape: tuple[int, ...]) -> int:
+        """Return d for an image that is solved at a size of (h, w, ...)."""
+        if self.n_dims == "auto":
+            raise InvalidInputError(
+                f"{argument('n_dims', 'auto')} needs all stages at once, as in 'segment' and "
+                "'sweep'; give a number"
+            )
+        if self.n_dims == "usual":
+            return min(USUAL_DIMS, small_shape[0] * small_shape[1])
+        return self.n_dims
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain values."""

@@ -214,7 +214,8 @@ def candidate_pairs(settings: Settings, dims: Sequence[int], shape: tuple[int, .
 
 def auto_pairs(settings: Settings, shape: tuple[int, ...]) -> list[Pair]:
     """List what "auto" in the settings chooses among for an image of shape (H, W, ...)."""
-    dims = AUTO_DIMS if settings.n_dims == "auto" else (settings.n_dims,)
+    small_shape = small_size(shape, settings.shrinking(shape))
+    dims = AUTO_DIMS if settings.n_dims == "auto" else (settings.dims_for(small_shape),)
     cut = settings.cut
     if cut == Clusters("auto"):
         return candidate_pairs(settings, dims, shape)
