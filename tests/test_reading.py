@@ -148,16 +148,21 @@ def test_numbers_of_all_types_are_read_as_they_are(tmp_path, kind, order):
     np.testing.assert_array_equal(from_file.rgb(), from_array.rgb())
 
 
-def deep_png(image: np.ndarray) -> bytes:
+def deep_png(image: np.ndarray, *chunks: tuple[bytes, bytes]) -> bytes:
     """Encode (h, w, 3) or (h, w, 4) of uint16, rows unfiltered."""
     rows = b"".join(b"\0" + row.astype(">u2").tobytes() for row in image)
     colour = 2 if image.shape[2] == 3 else 6
-    return png_of_size(image.shape[1], image.shape[0], 16, colour, rows)
+    return png_of_size(image.shape[1], image.shape[0], 16, colour, rows, *chunks)
 
 
 def test_colours_of_sixteen_bits_in_png(tmp_path):
     image = RNG.integers(0, 65536, (7, 11, 4)).astype(np.uint16)
     assert (read_image(deep_png(image[..., :3])) == image[..., :3]).all()
+    key = image[5, 6, :3].copy()
+    keyed = image[..., :3].copy()
+    keyed[5, 6] = 65535
+    chunk = (b"tRNS", key.astype(">u2").tobytes())
+    assert (read_image(deep_png(image[..., :3], chunk)) == keyed).all()
     image[:3, :, 3], image[3:, :, 3] = 65535, 0
     expected = np.where(image[..., 3:] > 0, image[..., :3], 65535)
     assert (read_image(deep_png(image)) == expected).all()
@@ -231,7 +236,9 @@ def test_bytes(tmp_path):
         read_image(b"nonsense")
 
 
-def png_of_size(width: int, height: int, bits: int = 8, colour: int = 2, rows=b"") -> bytes:
+def png_of_size(
+    width: int, height: int, bits: int = 8, colour: int = 2, rows=b"", *chunks
+) -> bytes:
     """Make a PNG that claims a size, and holds no pixels unless they are given."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
@@ -239,8 +246,8 @@ def png_of_size(width: int, height: int, bits: int = 8, colour: int = 2, rows=b"
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", check)
 
     header = struct.pack(">IIBBBBB", width, height, bits, colour, 0, 0, 0)
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows))
-            + chunk(b"IEND", b""))  # fmt: skip
+    content = ((b"IHDR", header), *chunks, (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*part) for part in content)
 
 
 def test_decompression_bomb_is_refused_before_it_is_decoded():

@@ -212,6 +212,8 @@ def _read_deep_png(image: ImageFile.ImageFile, again: ImageFile.ImageFile) -> ND
     array = np.asarray(image).astype(np.uint16) << 8 | np.asarray(again)
     if array.shape[2] > 3:
         array = _composite(array)
+    elif "transparency" in image.info:  # one colour is
+        array[(array == image.info["transparency"]).all(axis=2)] = np.iinfo(array.dtype).max
     return _upright(array, image.getexif().get(ORIENTATION_TAG, 1))
 
 
