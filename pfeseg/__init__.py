@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pfeseg.clustering.embedding import cluster_embedding
     from pfeseg.errors import InvalidInputError, PfesegError, SolverError, SolverWarning
+    from pfeseg.image.arrays import Raster, as_raster
     from pfeseg.image.detail import measure_texture
     from pfeseg.image.resize import downsample, enlarge_labels
     from pfeseg.labels.metrics import Scores, score
@@ -46,6 +47,7 @@ _HOME = {
     "Level": "segmentation.cuts",
     "PfesegError": "errors",
     "PreparedImage": "segmentation.prepared",
+    "Raster": "image.arrays",
     "Regions": "segmentation.cuts",
     "Scores": "labels.metrics",
     "Segmentation": "segmentation.result",
@@ -55,6 +57,7 @@ _HOME = {
     "SolverWarning": "errors",
     "Sweep": "segmentation.sweep",
     "Trial": "segmentation.sweep",
+    "as_raster": "image.arrays",
     "build_hierarchy": "segmentation.steps",
     "build_pixel_graph": "pixels.graph",
     "clean_regions": "regions.clean",
@@ -84,6 +87,7 @@ __all__ = [
     "Level",
     "PfesegError",
     "PreparedImage",
+    "Raster",
     "Regions",
     "Scores",
     "Segmentation",
@@ -93,6 +97,7 @@ __all__ = [
     "SolverWarning",
     "Sweep",
     "Trial",
+    "as_raster",
     "build_hierarchy",
     "build_pixel_graph",
     "clean_regions",

@@ -82,7 +82,9 @@ def number_by_appearance(labels: _Labels, /) -> _Int: ...
 def split_regions(labels: _Labels, /) -> _Int: ...
 def meetings(labels: _Int, steps: _Int, /) -> tuple[_Int, _Int, _Double]: ...
 def region_sums(regions: _Int, n: int, values: _Single | _Double, /) -> _Double: ...
-def lab_sums(regions: _Int, n: int, image: NDArray[Any], top: float, /) -> _Double: ...
+def lab_sums(
+    regions: _Int, n: int, image: NDArray[Any], black: float, white: float, /
+) -> _Double: ...
 def class_counts(regions: _Int, n: int, classes: _Int, n_classes: int, /) -> _Double: ...
 def edge_sums(edges: _Int, n: int, right: _Single, down: _Single, /) -> _Double: ...
 def joining_merges(merges: _Int, first: _Int, second: _Int, /) -> _Int: ...
@@ -117,10 +119,20 @@ def merge_regions(
 def match_boundaries(
     marks: NDArray[np.uint8], truth: NDArray[np.uint8], offsets: _Int, /
 ) -> NDArray[np.uint8]: ...
-def average_areas(image: NDArray[Any], height: int, width: int, threads: int, /) -> _Double: ...
+def average_areas(
+    image: NDArray[Any],
+    black: float,
+    white: float,
+    height: int,
+    width: int,
+    threads: int,
+    /,
+) -> _Double: ...
 def redraw_boundaries(
     pieces: _Int,
     image: NDArray[Any],
+    black: float,
+    white: float,
     reach: int,
     gaussian: NDArray[np.float32],
     derivative: NDArray[np.float32],
@@ -129,7 +141,9 @@ def redraw_boundaries(
 ) -> _Int: ...
 def tint_regions(
     image: NDArray[Any],
-    share: float,
+    black: float,
+    white: float,
+    strength: float,
     labels: _Int,
     tints: NDArray[np.float32],
     marks: NDArray[np.uint8],

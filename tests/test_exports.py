@@ -20,6 +20,7 @@ from pfeseg.files.regions import (
     regions_csv,
     run_lengths,
 )
+from pfeseg.image.arrays import as_raster
 
 label_maps = st.tuples(
     st.integers(1, 9), st.integers(1, 9), st.integers(1, 4), st.integers(0, 2**31)
@@ -47,7 +48,16 @@ def test_grey_images_have_grey_means(chelsea):
     labels = np.indices(chelsea.shape[:2]).sum(axis=0) // 200
     grey = chelsea[..., 1]
     assert region_rows(grey, labels) == region_rows(np.stack([grey] * 3, axis=2), labels)
-    assert region_rows(grey, labels) == region_rows(grey.astype(np.uint16) * 257, labels)
+
+
+def test_mean_colours_are_in_the_numbers_of_the_image(chelsea):
+    labels = np.indices(chelsea.shape[:2]).sum(axis=0) // 200
+    means = [row["mean_green"] for row in region_rows(chelsea, labels)]
+    for image, of_one in ((chelsea.astype(np.uint16) * 16, 16), (chelsea / 255, 1 / 255)):
+        for stretch in ("auto", "minmax", "5:95"):
+            rows = region_rows(as_raster(image, stretch), labels)
+            found = [row["mean_green"] / of_one for row in rows]
+            np.testing.assert_allclose(found, means, atol=0.06)
 
 
 def test_csv_can_be_read_again():

@@ -5,7 +5,7 @@ import pytest
 from reference import area_weights
 
 from pfeseg import InvalidInputError, downsample, enlarge_labels, kernels
-from pfeseg.image.arrays import as_raster, as_rgb
+from pfeseg.image.arrays import KERNEL_TYPES, as_raster, as_rgb
 from pfeseg.image.resize import area_average, shrink_to
 
 
@@ -23,10 +23,9 @@ def test_all_types_mean_the_same():
         (np.zeros((2, 2, 4), np.uint8), r"got \(2, 2, 4\)"),
         (np.zeros(5, np.uint8), r"got \(5,\)"),
         (np.zeros((0, 3), np.uint8), "empty"),
-        (np.zeros((2, 2), np.int64), "int64"),
+        (np.zeros((2, 2), complex), "complex128"),
+        (np.array([["a", "b"]]), "<U1"),
         (np.full((2, 2), np.nan), "NaN"),
-        (np.full((2, 2), 1.5), r"\[0, 1\]"),
-        (np.full((2, 2), -0.1), r"\[0, 1\]"),
     ],
 )
 def test_what_is_no_image_is_rejected(image, message):
@@ -34,7 +33,7 @@ def test_what_is_no_image_is_rejected(image, message):
         as_rgb(image)
 
 
-@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.float32, np.float64])
+@pytest.mark.parametrize("kind", KERNEL_TYPES)
 def test_an_image_stays_as_it_came(kind):
     image = np.ones((4, 5, 3), dtype=kind)
     assert np.shares_memory(as_raster(image).values, image)
@@ -48,7 +47,7 @@ def test_the_order_of_bytes_does_not_matter():
     np.testing.assert_array_equal(downsample(swapped, 2), downsample(image, 2))
 
 
-@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.float32, np.float64])
+@pytest.mark.parametrize("kind", KERNEL_TYPES)
 @pytest.mark.parametrize(
     ("large", "small"),
     [((31, 47), (7, 12)), ((1, 9), (1, 2)), ((9, 1), (4, 1)), ((5, 6), (5, 6)), ((8, 9), (1, 1))],
@@ -61,7 +60,12 @@ def test_averages_are_products_with_shares_of_areas(kind, large, small):
     averages = area_average(array, small)
     np.testing.assert_allclose(averages, expected, rtol=1e-12)
     for threads in (2, 5):
-        np.testing.assert_array_equal(kernels.average_areas(array, *small, threads), averages)
+        found = kernels.average_areas(array, -np.inf, np.inf, *small, threads)
+        np.testing.assert_array_equal(found, averages)
+    middle = np.sort(array, axis=None)[array.size // 2]
+    clipped = kernels.average_areas(array, -np.inf, middle, *small, 1)
+    expected = kernels.average_areas(np.minimum(array, middle), -np.inf, np.inf, *small, 1)
+    np.testing.assert_array_equal(clipped, expected)
 
 
 def test_shrinking_never_leaves_the_range_of_values():
@@ -95,4 +99,4 @@ def test_enlarged_labels_undo_downsampling():
 def test_images_are_only_ever_shrunk_by_averages():
     for shape in ((0, 2), (2, 0), (4, 2), (2, 5)):
         with pytest.raises(ValueError, match="only be shrunk"):
-            kernels.average_areas(np.zeros((3, 4, 3)), *shape, 1)
+            kernels.average_areas(np.zeros((3, 4, 3)), 0.0, 1.0, *shape, 1)

@@ -195,4 +195,4 @@ def test_what_cannot_be_tinted_is_refused():
         ((image, 0.5, labels - 1, tints, marks), "needs a tint"),
     ):
         with pytest.raises(ValueError, match=message):
-            kernels.tint_regions(*wrong)
+            kernels.tint_regions(wrong[0], 0.0, 1.0, *wrong[1:])

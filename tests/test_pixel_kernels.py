@@ -14,7 +14,7 @@ from scipy import ndimage
 from skimage.color import rgb2lab
 
 from pfeseg import enlarge_labels, kernels, segment
-from pfeseg.image.arrays import as_raster
+from pfeseg.image.arrays import KERNEL_TYPES, as_raster
 from pfeseg.image.colour import to_lab
 from pfeseg.image.resize import interpolate
 from pfeseg.image.texture import COMPRESSION, DERIVATIVES, FILTER_SCALES, filter_responses
@@ -190,17 +190,19 @@ def test_sums_over_regions_equal_those_of_numpy(shape, small, rng):
     np.testing.assert_array_equal(kernels.class_counts(regions, 6, classes, 4), counts)
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32, np.float64])
+@pytest.mark.parametrize("stretch", ["auto", "minmax", "10:80"])
+@pytest.mark.parametrize("dtype", KERNEL_TYPES)
 @pytest.mark.parametrize("channels", [1, 3])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_colours_are_summed_as_if_the_whole_image_were_lab(shape, channels, dtype, rng):
+def test_colours_are_summed_as_if_the_whole_image_were_lab(shape, channels, dtype, stretch, rng):
     values = rng.random((*shape, channels))
     whole = np.issubdtype(dtype, np.integer)
-    raster = as_raster((values * np.iinfo(dtype).max if whole else values).astype(dtype))
+    image = (values * np.iinfo(dtype).max if whole else values).astype(dtype)
+    raster = as_raster(image, stretch)
     regions = rng.integers(0, 6, shape).astype(np.int32)
     lab = to_lab(raster.rgb())
     expected = np.stack([np.bincount(regions.ravel(), lab[..., c].ravel(), 6) for c in range(3)])
-    found = kernels.lab_sums(regions, 6, raster.values, raster.top)
+    found = kernels.lab_sums(regions, 6, raster.values, raster.black, raster.white)
     np.testing.assert_array_equal(found, expected.T)
     np.testing.assert_array_equal(kernels.region_sums(regions, 6, lab), expected.T)
 
@@ -249,11 +251,11 @@ def test_kernels_refuse_what_does_not_exist():
     with pytest.raises(ValueError, match="does not exist"):
         kernels.class_counts(regions, 2, np.zeros((1, 2), np.int32), 1)
     with pytest.raises(ValueError, match="does not exist"):
-        kernels.lab_sums(regions, 2, np.zeros((1, 2, 1)), 1.0)
+        kernels.lab_sums(regions, 2, np.zeros((1, 2, 1)), 0.0, 1.0)
     with pytest.raises(ValueError, match="one shape"):
-        kernels.lab_sums(regions, 3, np.zeros((2, 1, 1)), 1.0)
+        kernels.lab_sums(regions, 3, np.zeros((2, 1, 1)), 0.0, 1.0)
     with pytest.raises(ValueError, match="one channel or three"):
-        kernels.lab_sums(regions, 3, np.zeros((1, 2, 2)), 1.0)
+        kernels.lab_sums(regions, 3, np.zeros((1, 2, 2)), 0.0, 1.0)
     with pytest.raises(ValueError, match="must be -1"):
         kernels.watershed(np.zeros((1, 2), np.float32), regions - 2)
     with pytest.raises(ValueError, match="no such class"):

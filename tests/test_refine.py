@@ -113,4 +113,4 @@ def test_what_does_not_fit_together_is_refused():
         ((pieces, image, 2, weights, weights[:1], 1), "one size"),
     ):
         with pytest.raises(ValueError, match=message):
-            kernels.redraw_boundaries(*wrong)
+            kernels.redraw_boundaries(*wrong[:2], 0.0, 1.0, *wrong[2:])

@@ -39,7 +39,7 @@ from pfeseg.files.matlab import (
     write_contour_map,
     write_segmentations,
 )
-from pfeseg.files.reading import read_image
+from pfeseg.files.reading import read_raster
 from pfeseg.files.writing import write_text
 from pfeseg.labels.boundaries import BoundaryCounts
 from pfeseg.labels.metrics import Comparison, compare
@@ -196,7 +196,7 @@ def run_item(plan: Plan, item: Item) -> Outcome:
     errors = []
     try:
         truths = read_ground_truths(item.ground_truth)
-        image = read_image(item.image)
+        image = read_raster(item.image, plan.settings.stretch)
         check_size(item.ground_truth, truths, image.shape)
         # One thread: the images run side by side, and times are comparable between methods.
         prepared = PreparedImage(image, plan.settings, threads=1)
@@ -236,7 +236,7 @@ def _run_clusters(
 def _results(prepared: PreparedImage, method: str, dims: tuple[int, ...]) -> Iterator[Segmentation]:
     if method == AUTO:
         chosen = prepared.settings.changed(n_dims="auto", cut=Clusters("auto"))
-        yield segment(prepared.image.values, chosen, threads=prepared.threads)
+        yield segment(prepared.image, chosen, threads=prepared.threads)
         return
     for d in dims:
         yield segment_prepared(prepared, d, Clusters("dims"), cast(MethodName, method))
@@ -247,7 +247,7 @@ def _run_hierarchy(
 ) -> None:
     # By itself, as a user has it: what other methods share with it would not be in its time.
     settings = plan.settings.changed(cut=AUTOMATIC)
-    result = segment(prepared.image.values, settings, threads=prepared.threads)
+    result = segment(prepared.image, settings, threads=prepared.threads)
     tree = result.hierarchy
     assert tree is not None
     write_segmentations(plan.segs_path(HIERARCHY, item, cleaned=False), [result.labels])

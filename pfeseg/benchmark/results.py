@@ -13,9 +13,8 @@ from pfeseg.benchmark.figures import draw_examples, draw_times, save_figure
 from pfeseg.benchmark.rows import Row, read_rows, rows_text
 from pfeseg.benchmark.tables import gather, markdown
 from pfeseg.files.matlab import UCM_THRESHOLDS, read_segmentations
-from pfeseg.files.reading import read_image
+from pfeseg.files.reading import read_raster
 from pfeseg.files.writing import write_text
-from pfeseg.image.arrays import as_rgb
 from pfeseg.pictures.overlay import draw_overlay
 from pfeseg.segmentation.cuts import DEFAULT_LEVEL
 
@@ -91,7 +90,8 @@ def _write_examples(
     """Draw some of the segmentations in the files of some images; `titles` names which."""
     examples = []
     for item, path in zip(items, paths, strict=True):
-        image, labels = as_rgb(read_image(item.image)), read_segmentations(path)
+        image = read_raster(item.image, plan.settings.stretch).rgb()
+        labels = read_segmentations(path)
         pictures = {title: draw_overlay(image, labels[k]) for title, k in titles.items()}
         examples.append((image, pictures))
     return save_figure(draw_examples(examples), plan.output, name)

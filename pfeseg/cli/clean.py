@@ -38,6 +38,7 @@ def clean(
     overwrite: bool,
     min_region: float,
     page: int,
+    stretch: str | None,
     allow_huge: bool,
 ) -> None:  # fmt: skip
     """Split LABELS, made by 'cluster', into connected regions and absorb the small ones.
@@ -47,11 +48,11 @@ def clean(
     """
     check_output(output, overwrite, (".png", ".tif", ".npy"), labels, image)
     from pfeseg.files.labels import read_labels, write_labels
-    from pfeseg.files.reading import read_image
+    from pfeseg.files.reading import read_raster
     from pfeseg.regions.clean import clean_regions, min_pixels
 
     before = read_labels(labels)
-    picture = read_image(image, page=page, allow_huge=allow_huge)
+    picture = read_raster(image, stretch, page=page, allow_huge=allow_huge)
     after = clean_regions(before, picture, min_pixels(min_region, before.size))
     write_labels(output, after)
     click.echo(f"{output}: label map of {after.max() + 1} regions", err=True)

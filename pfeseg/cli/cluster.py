@@ -40,11 +40,14 @@ def cluster(
     settings = make_settings(**options)
     inputs = (embedding_file, image) if image else (embedding_file,)
     check_output(output, overwrite, (".png", ".tif", ".npy"), *inputs)
-    from pfeseg.files.reading import read_image
-    from pfeseg.run.stages import cluster_stage, with_stored_seed
+    from pfeseg.files.reading import read_raster
+    from pfeseg.run.stages import cluster_stage, with_stored
 
-    if options["seed"] is None and options["config"] is None:
-        settings = with_stored_seed(settings, embedding_file)
-    picture = read_image(image, page=page, allow_huge=allow_huge) if image else None
+    if options["config"] is None:
+        left_out = [name for name in ("seed", "stretch") if options[name] is None]
+        settings = with_stored(settings, embedding_file, left_out)
+    picture = None
+    if image:
+        picture = read_raster(image, settings.stretch, page=page, allow_huge=allow_huge)
     labels = cluster_stage(embedding_file, output, settings, picture)
     click.echo(f"{output}: label map of {labels.max() + 1} regions", err=True)

@@ -27,8 +27,9 @@ def downsample(
     """Shrink IMAGE to the size at which it is solved, as a file for 'graph' and 'init'."""
     settings = make_settings(**options)
     check_output(output, overwrite, (".npz",), image)
-    from pfeseg.files.reading import read_image
+    from pfeseg.files.reading import read_raster
     from pfeseg.run.stages import downsample_stage
 
-    small = downsample_stage(read_image(image, page=page, allow_huge=allow_huge), output, settings)
+    picture = read_raster(image, settings.stretch, page=page, allow_huge=allow_huge)
+    small = downsample_stage(picture, output, settings)
     click.echo(f"{output}: image of {small.shape[1]} x {small.shape[0]} pixels", err=True)

@@ -51,12 +51,13 @@ def merge(
     if hierarchy:
         check_output(hierarchy, overwrite, (".mat",), *inputs)
     from pfeseg.files.matlab import write_contour_map
-    from pfeseg.files.reading import read_image
-    from pfeseg.run.stages import merge_stage, with_stored_seed
+    from pfeseg.files.reading import read_raster
+    from pfeseg.run.stages import merge_stage, with_stored
 
-    if options["seed"] is None and options["config"] is None:
-        settings = with_stored_seed(settings, embedding_file)
-    picture = read_image(image, page=page, allow_huge=allow_huge)
+    if options["config"] is None:
+        left_out = [name for name in ("seed", "stretch") if options[name] is None]
+        settings = with_stored(settings, embedding_file, left_out)
+    picture = read_raster(image, settings.stretch, page=page, allow_huge=allow_huge)
     labels, tree = merge_stage(embedding_file, picture, output, settings)
     click.echo(f"{output}: label map of {labels.max() + 1} regions", err=True)
     if hierarchy:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from pfeseg.cli.values import memory_size, numbers
+from pfeseg.cli.values import memory_size, numbers, stretch
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -144,6 +144,13 @@ def reading_options(command: F) -> F:
     command = option(
         "--allow-huge", is_flag=True, heading=Heading.INPUTS,
         help="Read images of more than 100 million pixels too.",
+    )(command)  # fmt: skip
+    command = option(
+        "--stretch", type=stretch, metavar="auto|none|minmax|P:Q", heading=Heading.INPUTS,
+        help="Make these values black and white: the least and greatest, two percentiles such as "
+             "0.1:99.9, or all that the type can hold (none); auto takes 8 bits and floats in "
+             "[0, 1] as they are, and stretches what uses less than half of its bits."
+             "  [default: auto]",
     )(command)  # fmt: skip
     return option(
         "--page", type=click.IntRange(min=0), default=0, metavar="N", heading=Heading.INPUTS,

@@ -29,6 +29,7 @@ def overlay(
     overwrite: bool,
     overlay_size: int | None,
     page: int,
+    stretch: str | None,
     allow_huge: bool,
 ) -> None:
     """Draw LABELS, a label map of any origin, over IMAGE.
@@ -41,12 +42,12 @@ def overlay(
 
     from pfeseg.errors import InvalidInputError
     from pfeseg.files.labels import read_labels
-    from pfeseg.files.reading import read_image
+    from pfeseg.files.reading import read_raster
     from pfeseg.files.writing import write_picture
     from pfeseg.pictures.overlay import draw_overlay
 
     regions = read_labels(labels)
-    pixels = read_image(image, page=page, allow_huge=allow_huge)
+    pixels = read_raster(image, stretch, page=page, allow_huge=allow_huge)
     try:
         picture = draw_overlay(pixels, regions, overlay_size)
     except InvalidInputError as error:

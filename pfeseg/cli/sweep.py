@@ -107,7 +107,7 @@ def sweep(
     """
     settings = make_settings(**options)
     from pfeseg.files.matlab import check_size, read_ground_truths
-    from pfeseg.files.reading import read_image
+    from pfeseg.files.reading import read_raster
     from pfeseg.files.writing import refuse_existing, refuse_unwritable, write_png, write_text
     from pfeseg.run.sweep import (
         best_rows,
@@ -127,7 +127,7 @@ def sweep(
         refuse_existing([table, sheet])
     refuse_unwritable(folder)
     truths = read_ground_truths(ground_truth) if ground_truth else []
-    picture = read_image(image, page=page, allow_huge=allow_huge)
+    picture = read_raster(image, settings.stretch, page=page, allow_huge=allow_huge)
     if ground_truth:
         check_size(ground_truth, truths, picture.shape)
     try:

@@ -7,6 +7,9 @@ from collections.abc import Callable, Collection
 
 import click
 
+from pfeseg.errors import InvalidInputError
+from pfeseg.image.options import check_stretch
+
 
 def radius_or_neighbours(text: str) -> float:
     """Read a number; whole ones stay whole: 4 means four neighbours, 4.0 a radius."""
@@ -54,6 +57,17 @@ def pixels_or_percent(text: str) -> float:
     raise click.BadParameter(
         f"{text!r} is neither a number of pixels such as 200 nor a percentage such as 0.5%"
     )
+
+
+def stretch(text: str) -> str:
+    """Read a way to stretch an image: a word, or two percentages such as 0.1:99.9."""
+    try:
+        check_stretch(text)
+    except InvalidInputError:
+        raise click.BadParameter(
+            f"{text!r} is neither auto, none, minmax nor two percentages such as 0.1:99.9"
+        ) from None
+    return text
 
 
 def memory_size(text: str) -> float | str:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bands.hpp"
+#include "brightness.hpp"
 
 namespace pfeseg {
 
@@ -34,9 +35,9 @@ class Overlaps {
 };
 
 // Averages an image (height, width, channels) over the areas of `small_height` x `small_width`
-// pixels.
+// pixels. Values beyond black and white count as these.
 template <class T>
-void area_average(const T *image, int64_t height, int64_t width, int64_t channels,
+void area_average(const T *image, Brightness<T> brightness, int64_t height, int64_t width, int64_t channels,
                   int64_t small_height, int64_t small_width, int threads, double *result) {
     const Overlaps rows(height, small_height), columns(width, small_width);
     const int64_t length = width * channels;
@@ -51,7 +52,7 @@ void area_average(const T *image, int64_t height, int64_t width, int64_t channel
         for (int64_t y = rows.begin(j); y < rows.end(j); ++y) {
             const T *in = image + y * length;
             const double share = rows.share(j, y);
-            for (int64_t i = 0; i < length; ++i) line[i] += share * in[i];
+            for (int64_t i = 0; i < length; ++i) line[i] += share * brightness.clipped(in[i]);
         }
         const double *share = shares.data();
         double *out = result + j * small_width * channels;

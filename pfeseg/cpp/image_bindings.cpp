@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "area_average.hpp"
+#include "brightness.hpp"
 #include "numpy_arrays.hpp"
 #include "png_filter.hpp"
 #include "redrawing.hpp"
@@ -22,23 +23,25 @@ namespace {
 
 // Averages over the areas of height x width pixels.
 template <class T>
-Result<double, 3> average_areas(Image<T> image, size_t height, size_t width, int threads) {
+Result<double, 3> average_areas(Image<T> image, double black, double white, size_t height,
+                                size_t width, int threads) {
     if (!height || !width || height > image.shape(0) || width > image.shape(1))
         throw std::invalid_argument("an image can only be shrunk, to a pixel at least");
     auto result = unwritten<double, 3>({height, width, image.shape(2)});
     double *values = result.data();
     {
         nb::gil_scoped_release release;
-        area_average(image.data(), image.shape(0), image.shape(1), image.shape(2), height, width,
-                     threads, values);
+        area_average(image.data(), Brightness<T>(black, white), image.shape(0), image.shape(1),
+                     image.shape(2), height, width, threads, values);
     }
     return result;
 }
 
 // Connected pieces 0, 1, ... whose boundaries follow the edges of an image.
 template <class T>
-Result<int32_t, 2> redraw(Matrix<int32_t> pieces, Image<T> image, int reach,
-                          Vector<float> gaussian, Vector<float> derivative, int threads) {
+Result<int32_t, 2> redraw(Matrix<int32_t> pieces, Image<T> image, double black, double white,
+                          int reach, Vector<float> gaussian, Vector<float> derivative,
+                          int threads) {
     const size_t height = image.shape(0), width = image.shape(1), size = height * width;
     if (!size || pieces.shape(0) != height || pieces.shape(1) != width)
         throw std::invalid_argument("pieces and image must have one shape");
@@ -55,8 +58,8 @@ Result<int32_t, 2> redraw(Matrix<int32_t> pieces, Image<T> image, int reach,
             return std::vector<float>(filter.data(), filter.data() + filter.size());
         };
         redraw_boundaries(pieces.data(), *most + 1, reach, height, width,
-                          Gradient<T>(image.data(), height, width, image.shape(2),
-                                      weights(gaussian), weights(derivative)),
+                          Gradient<T>(image.data(), Brightness<T>(black, white), height, width,
+                                      image.shape(2), weights(gaussian), weights(derivative)),
                           threads, labels);
     }
     return result;
@@ -64,7 +67,8 @@ Result<int32_t, 2> redraw(Matrix<int32_t> pieces, Image<T> image, int reach,
 
 // CIELAB over each of n regions of an image, (n, 3).
 template <class T>
-Result<double, 2> lab_sums(Matrix<int32_t> regions, int n, Image<T> image, double top) {
+Result<double, 2> lab_sums(Matrix<int32_t> regions, int n, Image<T> image, double black,
+                           double white) {
     const size_t height = image.shape(0), width = image.shape(1), channels = image.shape(2);
     if (regions.shape(0) != height || regions.shape(1) != width)
         throw std::invalid_argument("regions and image must have one shape");
@@ -75,16 +79,18 @@ Result<double, 2> lab_sums(Matrix<int32_t> regions, int n, Image<T> image, doubl
     std::vector<double> sums(3 * count, 0.0);
     {
         nb::gil_scoped_release release;
-        sum_lab(regions.data(), image.data(), height, width, channels, top, dense_loops(),
-                sums.data());
+        sum_lab(regions.data(), image.data(), Brightness<T>(black, white), height, width, channels,
+                dense_loops(), sums.data());
     }
     return to_numpy<double, 2>(std::move(sums), {count, 3});
 }
 
-// The image, `share` of it, and the tint of each label, (labels, 3), as RGB; marks are white.
+// `strength` times the brightness of the image and the tint of each label, (labels, 3), as RGB;
+// marks are white.
 template <class T>
-Result<uint8_t, 3> tint_regions(Image<T> image, float share, Matrix<int32_t> labels,
-                                Matrix<float> tints, Matrix<uint8_t> marks) {
+Result<uint8_t, 3> tint_regions(Image<T> image, double black, double white, double strength,
+                                Matrix<int32_t> labels, Matrix<float> tints,
+                                Matrix<uint8_t> marks) {
     const size_t height = image.shape(0), width = image.shape(1), size = height * width;
     for (const auto &other : {std::pair(labels.shape(0), labels.shape(1)),
                               std::pair(marks.shape(0), marks.shape(1))})
@@ -99,8 +105,8 @@ Result<uint8_t, 3> tint_regions(Image<T> image, float share, Matrix<int32_t> lab
     uint8_t *picture = result.data();
     {
         nb::gil_scoped_release release;
-        draw_tinted(image.data(), height, width, image.shape(2), share, labels.data(),
-                    tints.data(), marks.data(), picture);
+        draw_tinted(image.data(), Brightness<T>(black, white), height, width, image.shape(2),
+                    strength, labels.data(), tints.data(), marks.data(), picture);
     }
     return result;
 }
@@ -130,11 +136,11 @@ template <class T>
 void bind_image(nb::module_ &m) {
     // Or the first of the types would be taken where another argument has to be converted.
     const auto as_it_is = nb::arg().noconvert();
-    m.def("average_areas", &average_areas<T>, as_it_is, nb::arg(), nb::arg(), nb::arg());
-    m.def("redraw_boundaries", &redraw<T>, nb::arg(), as_it_is, nb::arg(), nb::arg(), nb::arg(),
-          nb::arg());
-    m.def("lab_sums", &lab_sums<T>, nb::arg(), nb::arg(), as_it_is, nb::arg());
-    m.def("tint_regions", &tint_regions<T>, as_it_is, nb::arg(), nb::arg(), nb::arg(), nb::arg());
+    const auto any = nb::arg();
+    m.def("average_areas", &average_areas<T>, as_it_is, any, any, any, any, any);
+    m.def("redraw_boundaries", &redraw<T>, any, as_it_is, any, any, any, any, any, any);
+    m.def("lab_sums", &lab_sums<T>, any, any, as_it_is, any, any);
+    m.def("tint_regions", &tint_regions<T>, as_it_is, any, any, any, any, any, any);
 }
 
 }  // namespace
@@ -142,6 +148,9 @@ void bind_image(nb::module_ &m) {
 void door::bind_images(nb::module_ &m) {
     bind_image<uint8_t>(m);
     bind_image<uint16_t>(m);
+    bind_image<uint32_t>(m);
+    bind_image<int16_t>(m);
+    bind_image<int32_t>(m);
     bind_image<float>(m);
     bind_image<double>(m);
     m.def("filter_rows", &filter_rows);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bands.hpp"
+#include "brightness.hpp"
 #include "label_maps.hpp"
 #include "mirror.hpp"
 #include "watershed.hpp"
@@ -139,10 +140,10 @@ template <class T>
 class Gradient {
   public:
     // A Gaussian and its derivative, of one odd size.
-    Gradient(const T *image, int64_t height, int64_t width, int64_t channels,
-             std::vector<float> gaussian, std::vector<float> derivative)
-        : image_(image), height_(height), width_(width), channels_(channels),
-          gaussian_(std::move(gaussian)), derivative_(std::move(derivative)),
+    Gradient(const T *image, Brightness<T> brightness, int64_t height, int64_t width,
+             int64_t channels, std::vector<float> gaussian, std::vector<float> derivative)
+        : image_(image), brightness_(brightness), height_(height), width_(width),
+          channels_(channels), gaussian_(std::move(gaussian)), derivative_(std::move(derivative)),
           radius_(static_cast<int64_t>(gaussian_.size()) / 2),
           smooth_((width + 2 * radius_) * channels), slope_(smooth_.size()),
           right_(smooth_.size()), down_(smooth_.size()) {}
@@ -197,7 +198,7 @@ class Gradient {
             const T *in = image_ + (mirrored(y + k - radius_, height_) * width_ + first) * channels_;
             const float along = gaussian_[k], across = derivative_[k];
             for (int64_t i = 0; i < size; ++i) {
-                const auto value = static_cast<float>(in[i]);
+                const float value = brightness_.level(in[i]);
                 smooth[i] += along * value;
                 slope[i] += across * value;
             }
@@ -212,6 +213,7 @@ class Gradient {
     }
 
     const T *image_;
+    Brightness<T> brightness_;
     int64_t height_, width_, channels_;
     std::vector<float> gaussian_, derivative_;
     int64_t radius_;

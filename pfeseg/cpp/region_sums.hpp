@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "brightness.hpp"
 #include "colour.hpp"
 #include "dense_loops.hpp"
 #include "interpolation.hpp"
@@ -43,18 +44,17 @@ void sum_over_regions(const int32_t *regions, int64_t height, int64_t width, con
     sum_rows(regions, height, width, channels, row, sums);
 }
 
-// The same for the colours of an image, (regions, 3) of CIELAB. It has one channel or three, and
-// `top` is full brightness.
+// The same for the colours of an image, (regions, 3) of CIELAB. It has one channel or three.
 template <class T>
-void sum_lab(const int32_t *regions, const T *image, int64_t height, int64_t width,
-             int64_t channels, double top, const DenseLoops &loops, double *sums) {
+void sum_lab(const int32_t *regions, const T *image, Brightness<T> brightness, int64_t height,
+             int64_t width, int64_t channels, const DenseLoops &loops, double *sums) {
     std::vector<double> rgb(3 * width);
     std::vector<float> lab(3 * width);
     const auto row = [&](int64_t y) -> const float * {
         const T *in = image + y * width * channels;
         for (int64_t x = 0; x < width; ++x)
             for (int64_t c = 0; c < 3; ++c)
-                rgb[3 * x + c] = in[channels == 3 ? 3 * x + c : x] / top;
+                rgb[3 * x + c] = brightness.unit(in[channels == 3 ? 3 * x + c : x]);
         to_lab(rgb.data(), width, loops, lab.data());
         return lab.data();
     };

@@ -9,12 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from pfeseg.image.arrays import Raster
     from pfeseg.segmentation.result import Segmentation
 
 
@@ -25,8 +26,8 @@ class Segmented:
     ----------
     source : Path
         Where the image came from.
-    image : (H, W) or (H, W, 3) array
-        As it was read.
+    image : Raster
+        As it was read, and stretched.
     result : Segmentation
     timings : dict
         Seconds by stage, reading and writing included.
@@ -39,7 +40,7 @@ class Segmented:
     def __init__(
         self,
         source: Path,
-        image: NDArray[Any],
+        image: Raster,
         result: Segmentation,
         timings: dict[str, float],
         overlay_size: int | None = None,

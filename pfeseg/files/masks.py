@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from pfeseg import kernels
 from pfeseg.files.png import encode_png
 from pfeseg.files.writing import replacing_folder
-from pfeseg.image.arrays import Raster, as_raster
+from pfeseg.image.arrays import ImageLike, Raster, as_raster
 from pfeseg.labels.maps import find_boxes
 
 Labels = NDArray[np.integer[Any]]
@@ -39,7 +40,7 @@ def write_masks(folder: Path, labels: Labels, threads: int | None = None) -> Non
 
 
 def write_cutouts(
-    folder: Path, image: ArrayLike, labels: Labels, threads: int | None = None
+    folder: Path, image: ImageLike, labels: Labels, threads: int | None = None
 ) -> None:
     """Write each region as a picture of its box, 8 bits, transparent where the region is not."""
     raster = as_raster(image)
@@ -76,8 +77,8 @@ def _inside(labels: Labels, label: int, box: Box) -> NDArray[np.uint8]:
 
 
 def _eight_bits(raster: Raster, box: Box) -> NDArray[np.uint8]:
-    """Return part of an image as (h, w, 3) bytes."""
-    values = raster.values[box]
-    if values.dtype != np.uint8:
-        values = np.rint(values * (255 / raster.top)).astype(np.uint8)
-    return np.broadcast_to(values, (*values.shape[:2], 3))
+    """Return part of an image as it is shown, as (h, w, 3) bytes."""
+    part = replace(raster, values=raster.values[box])
+    if part.values.dtype == np.uint8 and (part.black, part.white) == (0, 255):
+        return np.broadcast_to(part.values, (*part.shape, 3))
+    return np.rint(part.rgb() * 255).astype(np.uint8)

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError, argument
+from pfeseg.image.arrays import Raster, as_raster
 
 if TYPE_CHECKING:
-    from PIL import Image
+    from PIL import Image, ImageFile
 
 MAX_PIXELS = 100_000_000
 """Larger images are refused unless they are expected: a small file can claim a huge size."""
@@ -41,11 +42,17 @@ TIFF_SIGNATURES = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 HEIF_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
 """What a HEIF file calls itself, behind its first eight bytes."""
 
+BITS_TAG, ORIENTATION_TAG, SAMPLE_FORMAT_TAG = 258, 274, 339
+UNSIGNED, SIGNED = 1, 2
+
+DEEP_PNG_MODES = ("RGB;16B", "RGBA;16B")
+"""What Pillow calls the pixels of PNG files with colours of 16 bits."""
+
 
 def read_image(
     source: Path | bytes, *, page: int = 0, allow_huge: bool = False, name: str | None = None
 ) -> NDArray[Any]:
-    """Read an image as an (h, w) or (h, w, 3) array of uint8, uint16 or float.
+    """Read an image as an (h, w) or (h, w, 3) array of the type that the file has.
 
     Turned upright as its EXIF data say; transparent pixels composited on `BACKGROUND`; colour
     palettes, CMYK and the like turned into RGB.
@@ -61,7 +68,7 @@ def read_image(
     name : str, optional
         What to call the source in error messages.
     """
-    name = name or (str(source) if isinstance(source, Path) else "standard input")
+    name = name or _name_of(source)
     content = _content(source, name)
     try:
         array = _read_with_pillow(content, page, name, allow_huge)
@@ -71,16 +78,31 @@ def read_image(
         raise
     except Exception as error:  # decoders raise whatever a broken file makes them
         raise InvalidInputError(f"{name}: {_reason(error)}") from error
-    if array.dtype == np.int32 or array.dtype == np.uint32:
-        if array.min() < 0 or array.max() > 65535:
-            raise InvalidInputError(
-                f"{name}: holds 32-bit integers from {array.min()} to {array.max()}; "
-                "rescale them to 16 bits first"
-            )
-        array = array.astype(np.uint16)
-    if np.issubdtype(array.dtype, np.floating) and not np.isfinite(array).all():
-        raise InvalidInputError(f"{name}: holds NaN or infinite pixels; replace them first")
     return array
+
+
+def read_raster(
+    source: Path | bytes,
+    stretch: str | None = None,
+    *,
+    page: int = 0,
+    allow_huge: bool = False,
+    name: str | None = None,
+) -> Raster:
+    """Read an image as `read_image` does, check it and stretch it, "auto" unless told otherwise.
+
+    What is wrong with its pixels is told with its name.
+    """
+    name = name or _name_of(source)
+    array = read_image(source, page=page, allow_huge=allow_huge, name=name)
+    try:
+        return as_raster(array, stretch or "auto")
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{name}: {error.marked}") from error
+
+
+def _name_of(source: Path | bytes) -> str:
+    return str(source) if isinstance(source, Path) else "standard input"
 
 
 def _content(source: Path | bytes, name: str) -> io.BytesIO:
@@ -120,10 +142,12 @@ def _read_with_pillow(
             _check_size(image.size, name, allow_huge)
             # Pillow reduces several channels of more than 8 bits to 8, or mixes
             # them up where each channel is stored apart.
-            bits = image.tag_v2.get(258, ()) if image.format == "TIFF" else ()
+            bits = image.tag_v2.get(BITS_TAG, ()) if image.format == "TIFF" else ()
             if len(bits) > 1 and max(bits) > 8:
                 return None
-            return _to_array(image)
+            if image.format == "PNG" and str(image.tile[0][3]) in DEEP_PNG_MODES:
+                return _read_deep_png(image, pillow.open(content))
+            return _as_stored(_to_array(image), image)
 
 
 def reads_heif() -> bool:
@@ -188,6 +212,35 @@ def _to_array(image: Image.Image) -> NDArray[Any]:
     return np.asarray(image.convert("RGB"))
 
 
+def _as_stored(array: NDArray[Any], image: Image.Image) -> NDArray[Any]:
+    """Give pixels the type of the file where Pillow gave them another."""
+    tags = getattr(image, "tag_v2", {})
+    bits, sign = (tags.get(tag, (1,))[0] for tag in (BITS_TAG, SAMPLE_FORMAT_TAG))
+    if image.mode == "I" and image.format != "TIFF":
+        return array.astype(np.uint16)  # no other format has more
+    if image.mode == "I":
+        return array.view(np.uint32) if sign == UNSIGNED else array.astype(f"i{bits // 8}")
+    if image.mode == "L" and sign == SIGNED:
+        return array.view(np.int8)
+    return array
+
+
+def _read_deep_png(image: ImageFile.ImageFile, again: ImageFile.ImageFile) -> NDArray[Any]:
+    """Read a PNG file of colours of 16 bits, opened twice.
+
+    Pillow keeps the first byte of each number. Told that the bytes come in the other order, it
+    keeps the second.
+    """
+    codec, extents, offset, mode = again.tile[0]
+    again.tile = [(codec, extents, offset, str(mode).replace("16B", "16L"))]  # type: ignore[list-item]
+    array = np.asarray(image).astype(np.uint16) << 8 | np.asarray(again)
+    if array.shape[2] > 3:
+        array = _composite(array)
+    elif "transparency" in image.info:  # one colour is
+        array[(array == image.info["transparency"]).all(axis=2)] = np.iinfo(array.dtype).max
+    return _upright(array, image.getexif().get(ORIENTATION_TAG, 1))
+
+
 def _read_with_tifffile(
     content: io.BytesIO, page: int, name: str, allow_huge: bool
 ) -> NDArray[Any]:
@@ -209,7 +262,7 @@ def _read_with_tifffile(
             )
         array = np.asarray(sheet.asarray())
         transparent = any(extra in (1, 2) for extra in sheet.extrasamples)
-        orientation = sheet.tags.valueof(274, 1)
+        orientation = sheet.tags.valueof(ORIENTATION_TAG, 1)
     if array.ndim == 3 and sheet.planarconfig == 2:
         array = np.moveaxis(array, 0, 2)  # channels stored one after the other
     if array.ndim == 3 and array.shape[2] > 3:  # further channels are no colours

@@ -8,16 +8,20 @@ import json
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from pfeseg.image.arrays import as_raster
+from pfeseg.image.arrays import ImageLike, as_raster
 from pfeseg.labels.maps import find_boxes, labels_of, split_regions
 
 Labels = NDArray[np.integer[Any]]
 
 
-def region_rows(image: ArrayLike, labels: Labels) -> list[dict[str, Any]]:
-    """Measure each region: area, centroid, box and mean colour (0 to 255), in pixels."""
+def region_rows(image: ImageLike, labels: Labels) -> list[dict[str, Any]]:
+    """Measure each region: area, centroid and box in pixels, and mean colour.
+
+    The colour is in the image's own numbers, 0 to 255 where it has 8 bits, whatever was made
+    black and white of them.
+    """
     flat = labels.ravel()
     areas = np.bincount(flat)
     raster = as_raster(image)
@@ -26,7 +30,12 @@ def region_rows(image: ArrayLike, labels: Labels) -> list[dict[str, Any]]:
     mean_x, mean_y, *means = (
         np.bincount(flat, values) / np.maximum(areas, 1) for values in (x, y, *channels)
     )
-    mean_rgb = np.broadcast_to(np.array(means) * 255 / raster.top, (3, len(areas)))
+    mean_rgb = np.broadcast_to(np.array(means), (3, len(areas)))
+    of_floats = raster.values.dtype.kind == "f"
+
+    def shown(mean: float) -> float:
+        return float(f"{mean:.6g}") if of_floats else round(float(mean), 1)
+
     return [
         {
             "label": label,
@@ -37,16 +46,16 @@ def region_rows(image: ArrayLike, labels: Labels) -> list[dict[str, Any]]:
             "box_y": box[0].start,
             "box_width": box[1].stop - box[1].start,
             "box_height": box[0].stop - box[0].start,
-            "mean_red": round(float(mean_rgb[0][label]), 1),
-            "mean_green": round(float(mean_rgb[1][label]), 1),
-            "mean_blue": round(float(mean_rgb[2][label]), 1),
+            "mean_red": shown(mean_rgb[0][label]),
+            "mean_green": shown(mean_rgb[1][label]),
+            "mean_blue": shown(mean_rgb[2][label]),
         }
         for label, box in enumerate(find_boxes(labels))
         if box is not None
     ]
 
 
-def regions_csv(image: ArrayLike, labels: Labels) -> str:
+def regions_csv(image: ImageLike, labels: Labels) -> str:
     """Return the table of regions as CSV text."""
     rows = region_rows(image, labels)
     text = io.StringIO()
@@ -74,7 +83,7 @@ def run_lengths(labels: Labels) -> dict[int, list[int]]:
     return counts
 
 
-def coco_json(image: ArrayLike, labels: Labels, file_name: str) -> str:
+def coco_json(image: ImageLike, labels: Labels, file_name: str) -> str:
     """Return the regions as a COCO data set of one image, label l as annotation l + 1.
 
     The score of a region is the share of the image that it covers.

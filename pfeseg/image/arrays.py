@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.errors import InvalidInputError
+from pfeseg.image.options import check_stretch
+from pfeseg.image.stretch import find_range, whole_range
 
 FloatArray = NDArray[np.float64]
 
@@ -17,16 +19,22 @@ FloatArray = NDArray[np.float64]
 class Raster:
     """An image as it came, however large: turned into numbers only where these are needed.
 
+    Made by `as_raster`. Every function that takes an image takes one of these too.
+
     Attributes
     ----------
     values : (h, w, c) array
-        Of one channel or three, contiguous; uint8, uint16, float32 or float64.
-    top : float
-        The value of full brightness; 0 is black.
+        Of one channel or three, contiguous, of a type in `KERNEL_TYPES`.
+    black, white : float
+        Values of no and of full brightness; those beyond count as these.
+    stretch : str
+        How `black` and `white` were found.
     """
 
     values: NDArray[Any]
-    top: float
+    black: float
+    white: float
+    stretch: str
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -35,23 +43,45 @@ class Raster:
 
     def rgb(self) -> FloatArray:
         """Return all pixels as (h, w, 3) floats in [0, 1]; grey ones have three equal channels."""
-        unit = np.asarray(self.values / self.top, dtype=np.float64)
+        unit = np.subtract(self.values, self.black, dtype=np.float64)
+        unit /= self.white - self.black
+        np.clip(unit, 0.0, 1.0, out=unit)
         return np.repeat(unit, 3, axis=2) if unit.shape[2] == 1 else unit
 
 
-def as_rgb(image: ArrayLike) -> FloatArray:
+ImageLike = ArrayLike | Raster
+"""An image from outside, or one that was checked."""
+
+KERNEL_TYPES = (
+    *(np.uint8, np.uint16, np.uint32, np.int16, np.int32),
+    *(np.float32, np.float64),
+)
+"""Types of pixels that the kernels take; of others, the first integers that hold all values."""
+
+
+def as_rgb(image: ImageLike) -> FloatArray:
     """Return an image that `as_raster` takes as (h, w, 3) floats in [0, 1]."""
     return as_raster(image).rgb()
 
 
-def as_raster(image: ArrayLike) -> Raster:
-    """Check an image, and keep it as it came.
+def as_raster(image: ImageLike, stretch: str = "auto") -> Raster:
+    """Check an image, keep it as it came, and find which of its values are black and white.
 
     Parameters
     ----------
     image : (h, w), (h, w, 1) or (h, w, 3) array
-        uint8, uint16 or float in [0, 1].
+        Integers, truth values or floats of any size and order of bytes. One that was checked
+        already stays as it is.
+    stretch : str
+        "none": black and white are the ends of the type, and floats must lie in [0, 1].
+        "minmax": the least and the greatest value are.
+        "P:Q", such as "0.1:99.9": these percentiles of the values are.
+        "auto": as "none" for 8 bits and for floats in [0, 1]; other images are stretched, as
+        `pfeseg.image.stretch` says.
     """
+    if isinstance(image, Raster):
+        return image
+    check_stretch(stretch)
     array = np.asarray(image)
     if array.ndim == 3 and array.shape[2] == 1:
         array = array[..., 0]
@@ -61,24 +91,29 @@ def as_raster(image: ArrayLike) -> Raster:
         )
     if array.size == 0:
         raise InvalidInputError(f"the image is empty: its shape is {array.shape}")
-    channels = array.reshape(*array.shape[:2], -1)
-    native = array.dtype.newbyteorder("=")
-    if native in (np.uint8, np.uint16):
-        return Raster(np.ascontiguousarray(channels, native), float(np.iinfo(native).max))
-    if not np.issubdtype(array.dtype, np.floating):
+    if array.dtype.kind not in "biuf":
         raise InvalidInputError(
-            f"an image must hold uint8, uint16 or float values, got {array.dtype}"
+            f"an image must hold integers, truth values or floats, got {array.dtype}"
         )
-    single = array.dtype.itemsize <= np.dtype(np.float32).itemsize
-    values = np.ascontiguousarray(channels, dtype=np.float32 if single else np.float64)
-    if not np.isfinite(values).all():
-        raise InvalidInputError("the image holds NaN or infinite pixels; replace them first")
-    if values.min() < 0.0 or values.max() > 1.0:
-        raise InvalidInputError(
-            "a float image must lie in [0, 1], got values from "
-            f"{values.min():g} to {values.max():g}; rescale it first"
-        )
-    return Raster(values, 1.0)
+    values = array.reshape(*array.shape[:2], -1)
+    black, white = find_range(values, stretch)
+    kind = _kernel_type(values, black, white)
+    return Raster(np.ascontiguousarray(values, kind), black, white, stretch)
+
+
+def _kernel_type(values: NDArray[Any], black: float, white: float) -> np.dtype[Any]:
+    """Choose the type in which kernels see an image: its own, or one that holds its values."""
+    native = values.dtype.newbyteorder("=")
+    if native in KERNEL_TYPES:
+        return native
+    if native.kind == "f":
+        return np.dtype(np.float32 if native.itemsize < 4 else np.float64)
+    ends = min(float(values.min()), black), max(float(values.max()), white)
+    for kind in map(np.dtype, KERNEL_TYPES):
+        low, high = whole_range(kind)
+        if kind.kind != "f" and low <= ends[0] and ends[1] <= high:
+            return kind
+    return np.dtype(np.float64)
 
 
 def neighbours_at(array: NDArray[Any], dy: int, dx: int) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from pfeseg.image.arrays import Raster, as_raster
+from pfeseg.image.arrays import ImageLike, Raster, as_raster
 from pfeseg.image.colour import Lab, to_lab
 from pfeseg.image.resize import area_average, interpolate, shrink, small_size
 from pfeseg.image.texture import local_contrast
@@ -63,13 +63,13 @@ def measure_contrast(detail: Detail, small_shape: tuple[int, ...]) -> FloatArray
     return area_average(detail.contrast, (small_shape[0], small_shape[1]))
 
 
-def measure_texture(image: ArrayLike, shape: tuple[int, int]) -> FloatArray:
+def measure_texture(image: ImageLike, shape: tuple[int, int]) -> FloatArray:
     """Measure the local contrast of an image for the pixels of a smaller one.
 
     Parameters
     ----------
     image : (H, W) or (H, W, 3) array
-        uint8, uint16 or float in [0, 1].
+        As for `as_raster`.
     shape : (h, w)
         Size of the image that is embedded.
 

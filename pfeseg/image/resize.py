@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from pfeseg import kernels
 from pfeseg.errors import InvalidInputError
-from pfeseg.image.arrays import Raster, as_raster
+from pfeseg.image.arrays import ImageLike, Raster, as_raster
 
 FloatArray = NDArray[np.float64]
 Floats = NDArray[np.floating[Any]]
 
 
-def downsample(image: ArrayLike, factor: float) -> FloatArray:
+def downsample(image: ImageLike, factor: float) -> FloatArray:
     """Shrink an image by averaging over areas, which also guards against aliasing.
 
     Parameters
@@ -44,14 +45,16 @@ def shrink_to(image: Raster, shape: tuple[int, int], threads: int = 1) -> Raster
     """Shrink an image to height and width `shape`, its channels as they are."""
     if image.shape == shape:
         return image
-    small = kernels.average_areas(image.values, *shape, threads)
-    np.minimum(small, image.top, out=small)  # as rounding may go beyond
-    return Raster(small, image.top)
+    small = kernels.average_areas(image.values, image.black, image.white, *shape, threads)
+    np.clip(small, image.black, image.white, out=small)  # as rounding may go beyond
+    return replace(image, values=small)
 
 
 def area_average(array: Floats, shape: tuple[int, int]) -> Floats:
     """Shrink an array (h, w, c) to `shape` by averaging over areas."""
-    return array if array.shape[:2] == shape else kernels.average_areas(array, *shape, 1)
+    if array.shape[:2] == shape:
+        return array
+    return kernels.average_areas(array, -np.inf, np.inf, *shape, 1)
 
 
 def interpolate(array: Floats, shape: tuple[int, int]) -> Floats:

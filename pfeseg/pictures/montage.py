@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pfeseg.image.arrays import as_raster
+from pfeseg.image.arrays import ImageLike, as_raster
 from pfeseg.image.resize import enlarge_labels, shrink
 from pfeseg.pictures.overlay import draw_overlay
 
@@ -49,7 +49,7 @@ def draw_embedding(Y: ArrayLike, shape: tuple[int, int]) -> NDArray[np.uint8]:
 
 
 def draw_contact_sheet(
-    image: ArrayLike, tiles: Sequence[tuple[NDArray[np.integer[Any]], str]], marked: int
+    image: ImageLike, tiles: Sequence[tuple[NDArray[np.integer[Any]], str]], marked: int
 ) -> NDArray[np.uint8]:
     """Draw an image and several segmentations of it side by side, each with its caption.
 

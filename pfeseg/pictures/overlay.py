@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pfeseg import kernels
 from pfeseg.errors import InvalidInputError, argument
-from pfeseg.image.arrays import as_raster, neighbours_at
+from pfeseg.image.arrays import ImageLike, as_raster, neighbours_at
 from pfeseg.image.resize import enlarge_labels, shrink_to, small_size
 from pfeseg.labels.maps import find_boundaries
 from pfeseg.pictures.colours import region_colours
@@ -29,7 +29,7 @@ MANY_LABELS = 65536
 
 
 def draw_overlay(
-    image: ArrayLike, labels: ArrayLike, overlay_size: int | None = None
+    image: ImageLike, labels: ArrayLike, overlay_size: int | None = None
 ) -> NDArray[np.uint8]:
     """Tint each region of an image with a colour of its own and draw the boundaries in white.
 
@@ -39,6 +39,7 @@ def draw_overlay(
     Parameters
     ----------
     image : (h, w) or (h, w, 3) array
+        As for `as_raster`.
     labels : (h, w) integer array
         Of any values.
     overlay_size : int, optional
@@ -72,7 +73,9 @@ def draw_overlay(
     outlines = widen(find_boundaries(regions), max(1, round(OUTLINE * max(raster.shape))))
     return kernels.tint_regions(
         raster.values,
-        (1 - TINT) * 255 / raster.top,
+        raster.black,
+        raster.white,
+        (1 - TINT) * 255,
         np.ascontiguousarray(regions),
         (TINT * 255 * region_colours(regions, names)).astype(np.float32),
         outlines.view(np.uint8),

@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError
-from pfeseg.image.arrays import as_rgb
+from pfeseg.image.arrays import ImageLike, as_rgb
 from pfeseg.image.colour import Lab, to_lab
 
 Texture = NDArray[np.floating[Any]] | None
@@ -34,7 +34,7 @@ class SmallImage:
         self.rgb, self._texture = rgb, texture
 
     @classmethod
-    def of(cls, image: ArrayLike, texture: Texture = None) -> SmallImage:
+    def of(cls, image: ImageLike, texture: Texture = None) -> SmallImage:
         """Check an image and its texture."""
         rgb = as_rgb(image)
         if texture is not None:

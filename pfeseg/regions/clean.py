@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pfeseg import kernels
 from pfeseg.errors import InvalidInputError
-from pfeseg.image.arrays import Raster, as_raster
+from pfeseg.image.arrays import ImageLike, Raster, as_raster
 from pfeseg.image.colour import Lab
 from pfeseg.labels.maps import consecutive, count_pixels, split_regions, touching
 
@@ -17,7 +17,7 @@ Labels = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
 
 
-def clean_regions(labels: ArrayLike, image: ArrayLike, smallest: float) -> Labels:
+def clean_regions(labels: ArrayLike, image: ImageLike, smallest: float) -> Labels:
     """Split labels into connected regions, and absorb the small ones.
 
     While there are regions of fewer than `smallest` pixels, the smallest joins
@@ -49,7 +49,7 @@ def clean_by_colours(labels: ArrayLike, colours: Raster | Lab, smallest: float) 
     if sizes.min() >= smallest:
         return regions
     if isinstance(colours, Raster):
-        sums = kernels.lab_sums(regions, len(sizes), colours.values, colours.top)
+        sums = kernels.lab_sums(regions, len(sizes), colours.values, colours.black, colours.white)
     else:
         sums = kernels.region_sums(regions, len(sizes), colours)
     owner = _absorb(sizes.tolist(), sums, _neighbour_sets(regions), smallest)

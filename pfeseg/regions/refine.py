@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from pfeseg import kernels
-from pfeseg.image.arrays import Raster, as_raster
+from pfeseg.image.arrays import ImageLike, Raster, as_raster
 from pfeseg.image.resize import enlarge_labels, shrink_to
 from pfeseg.image.smoothing import gaussian
 from pfeseg.labels.maps import count_pixels, labels_of, split_regions
@@ -19,7 +19,7 @@ GRADIENT_BLUR = 1.0
 """Width, in pixels, of the Gaussian derivatives whose norm is the relief of the watershed."""
 
 
-def refine_labels(labels: Labels, image: ArrayLike) -> Labels:
+def refine_labels(labels: Labels, image: ImageLike) -> Labels:
     """Enlarge a label map, and draw its boundaries anew along the edges of the image.
 
     The map is doubled in size until it has that of the image. Each time, pixels within two
@@ -30,7 +30,7 @@ def refine_labels(labels: Labels, image: ArrayLike) -> Labels:
     ----------
     labels : (h, w) int32 array
     image : (H, W) or (H, W, 3) array
-        uint8, uint16 or float in [0, 1].
+        As for `as_raster`.
     """
     return _refine(labels, as_raster(image), kernels.available_threads())
 
@@ -75,17 +75,27 @@ def _refine_once(labels: Labels, image: Raster, threads: int) -> Labels:
     # What is connected stays so when it is enlarged, so the small map is split.
     pieces = split_regions(labels)
     owners = labels_of(pieces, labels)
-    redrawn = redraw_boundaries(enlarge_labels(pieces, image.shape), image.values, reach, threads)
+    redrawn = redraw_boundaries(
+        enlarge_labels(pieces, image.shape), image.values, reach, threads, image.black, image.white
+    )
     return redrawn if np.array_equal(owners, np.arange(len(owners))) else owners[redrawn]
 
 
-def redraw_boundaries(pieces: Labels, image: NDArray[Any], reach: int, threads: int = 1) -> Labels:
+def redraw_boundaries(
+    pieces: Labels,
+    image: NDArray[Any],
+    reach: int,
+    threads: int = 1,
+    black: float = -np.inf,
+    white: float = np.inf,
+) -> Labels:
     """Draw the boundaries of connected pieces 0, 1, ... anew along the edges of an image.
 
     Pixels within `reach` steps of a boundary are flooded from both sides, in the order of the
-    gradient of the channels of the image, (h, w, c), whatever the unit of these. A flood comes
-    from one connected spot, and so stays connected: the largest of what lies away from all
-    boundaries, or the whole piece where nothing does.
+    gradient of the channels of the image, (h, w, c), whatever the unit of these; values beyond
+    black and white count as these. A flood comes from one connected spot, and so stays
+    connected: the largest of what lies away from all boundaries, or the whole piece where
+    nothing does.
     """
     blur, slope = (gaussian(GRADIENT_BLUR, order).astype(np.float32) for order in (0, 1))
-    return kernels.redraw_boundaries(pieces, image, reach, blur, slope, threads)
+    return kernels.redraw_boundaries(pieces, image, black, white, reach, blur, slope, threads)

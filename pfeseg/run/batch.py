@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pfeseg.errors import SolverWarning, failure
 from pfeseg.files.kinds import KINDS, REPORT, Segmented
-from pfeseg.files.reading import read_image
+from pfeseg.files.reading import read_raster
 from pfeseg.parallel import run_unordered
 from pfeseg.run.plan import Task
 from pfeseg.segmentation.clock import Clock, OnStage
@@ -97,7 +97,13 @@ def _segment_and_write(
     clock = Clock(on_stage)
     source = task.source if task.content is None else task.content
     with clock("read"):
-        image = read_image(source, page=task.page, allow_huge=task.allow_huge, name=name)
+        image = read_raster(
+            source,
+            task.settings.stretch,
+            page=task.page,
+            allow_huge=task.allow_huge,
+            name=name,
+        )
     wants_tree = any(KINDS[kind].needs_hierarchy for kind in task.results)
     refuse_too_large(image.shape, task.settings, task.memory_limit, wants_tree)
     result = segment(image, task.settings, hierarchy=wants_tree, threads=threads, on_stage=on_stage)

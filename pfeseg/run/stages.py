@@ -6,6 +6,7 @@ all stages before it, and the sizes of the image.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from pfeseg.clustering.embedding import cluster_embedding
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.files.labels import write_labels
 from pfeseg.files.stages import read_stage, write_stage
-from pfeseg.image.arrays import as_raster
+from pfeseg.image.arrays import Raster
 from pfeseg.image.detail import look_closely, measure_contrast
 from pfeseg.image.resize import enlarge_labels
 from pfeseg.pixels.graph import pixel_positions
@@ -34,13 +35,12 @@ from pfeseg.solver.graph import Graph
 Arrays = dict[str, NDArray[Any]]
 
 
-def downsample_stage(image: NDArray[Any], output: Path, settings: Settings) -> NDArray[Any]:
+def downsample_stage(image: Raster, output: Path, settings: Settings) -> NDArray[Any]:
     """Shrink an image and measure its local contrast; returns the small image."""
-    raster = as_raster(image)
-    small = steps.shrink_image(raster, settings)
-    contrast = measure_contrast(look_closely(raster, small.shape), small.shape)
-    used = _chosen(settings, "downsample", "max_size")
-    sizes = {"size": np.array(small.shape[:2]), "full_size": np.array(raster.shape)}
+    small = steps.shrink_image(image, settings)
+    contrast = measure_contrast(look_closely(image, small.shape), small.shape)
+    used = _chosen(settings, "stretch", "downsample", "max_size")
+    sizes = {"size": np.array(small.shape[:2]), "full_size": np.array(image.shape)}
     write_stage(output, "image", used, {"image": small, "texture": contrast, **sizes})
     return small
 
@@ -107,7 +107,7 @@ def embed_stage(
 
 
 def cluster_stage(
-    embedding_file: Path, output: Path, settings: Settings, image: NDArray[Any] | None = None
+    embedding_file: Path, output: Path, settings: Settings, image: Raster | None = None
 ) -> NDArray[np.int32]:
     """Cluster regions or pixels and write the label map at full size.
 
@@ -124,7 +124,7 @@ def cluster_stage(
         if image is None:
             labels = enlarge_labels(small, _pair(arrays["full_size"]))
         else:
-            labels = to_full_size(small, as_raster(image), settings.refine)
+            labels = to_full_size(small, image, settings.refine)
     elif image is None:
         raise InvalidInputError(
             "clusters of regions need the photograph; give it after the embedding, or "
@@ -145,7 +145,7 @@ def cluster_stage(
 
 
 def merge_stage(
-    embedding_file: Path, image: NDArray[Any], output: Path, settings: Settings
+    embedding_file: Path, image: Raster, output: Path, settings: Settings
 ) -> tuple[NDArray[np.int32], Hierarchy]:
     """Build the hierarchy of regions, cut it and write the label map; returns both."""
     _, arrays = read_stage(embedding_file, "embedding")
@@ -163,10 +163,10 @@ def merge_stage(
     return labels, tree
 
 
-def with_stored_seed(settings: Settings, embedding_file: Path) -> Settings:
-    """Take the seed of the stages before, as in one run of all stages."""
+def with_stored(settings: Settings, embedding_file: Path, names: Sequence[str]) -> Settings:
+    """Take some settings of the stages before, such as the seed, as in one run of all stages."""
     stored = read_stage(embedding_file, "embedding")[0]["settings"]
-    return settings.changed(seed=stored.get("seed", settings.seed))
+    return settings.changed(**{name: stored[name] for name in names if name in stored})
 
 
 def describe_stage(path: Path) -> dict[str, Any]:
@@ -193,9 +193,9 @@ def _small_image(arrays: Arrays, settings: Settings) -> SmallImage:
     return SmallImage.of(arrays["image"], texture)
 
 
-def _checked(image: NDArray[Any], arrays: Arrays, embedding_file: Path) -> NDArray[Any]:
+def _checked(image: Raster, arrays: Arrays, embedding_file: Path) -> Raster:
     """Return the image if it is of the size that the embedding belongs to."""
-    if image.shape[:2] != _pair(arrays["full_size"]):
+    if image.shape != _pair(arrays["full_size"]):
         raise InvalidInputError(
             f"{embedding_file} belongs to an image of {_times(arrays['full_size'][::-1])} pixels, "
             f"but this one has {image.shape[1]} x {image.shape[0]}"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pfeseg.image.arrays import ImageLike
 from pfeseg.labels.metrics import Scores, score
 from pfeseg.pictures.montage import draw_contact_sheet
 from pfeseg.segmentation.sweep import Sweep
@@ -98,7 +99,7 @@ def sweep_table(rows: Sequence[SweepRow], shown: Sequence[int], recommended: int
 
 
 def sweep_sheet(
-    image: NDArray[Any], result: Sweep, rows: Sequence[SweepRow], shown: Sequence[int]
+    image: ImageLike, result: Sweep, rows: Sequence[SweepRow], shown: Sequence[int]
 ) -> NDArray[np.uint8]:
     """Draw a sheet of some trials, the recommended one framed."""
 

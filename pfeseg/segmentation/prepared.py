@@ -11,10 +11,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError, argument
-from pfeseg.image.arrays import as_raster
+from pfeseg.image.arrays import ImageLike, as_raster
 from pfeseg.image.detail import Detail, look_closely, measure_contrast
 from pfeseg.pixels.small import SmallImage
 from pfeseg.regions.hierarchy import Hierarchy
@@ -46,7 +46,7 @@ class PreparedImage:
     Parameters
     ----------
     image : (H, W) or (H, W, 3) array
-        uint8, uint16 or float in [0, 1].
+        As for `as_raster`; what is stretched already stays so, whatever the settings say.
     settings : Settings
     once : bool
         Promises that there will be one segmentation only, which saves memory.
@@ -58,16 +58,16 @@ class PreparedImage:
 
     def __init__(
         self,
-        image: ArrayLike,
+        image: ImageLike,
         settings: Settings,
         *,
         once: bool = False,
         threads: int | None = None,
         on_stage: OnStage | None = None,
     ) -> None:
-        self.settings, self.threads, self._once = settings, threads, once
-        self.on_stage = on_stage
-        self.image = as_raster(image)
+        self.image = as_raster(image, settings.stretch)
+        self.settings = settings = settings.changed(stretch=self.image.stretch)
+        self.threads, self._once, self.on_stage = threads, once, on_stage
         self._clock = Clock(on_stage)
         with self._clock("downsample"):
             small = steps.shrink_image(self.image, settings)

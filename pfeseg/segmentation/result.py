@@ -23,6 +23,8 @@ class Segmentation:
     ----------
     labels : (H, W) int32 array
         At the size of the image; 0, 1, ... none left out.
+    black, white : float
+        Values of the image that were taken for no and for full brightness.
     small_image : (h, w, 3) float array
         The downsampled image, of h w = n pixels.
     graph : Graph or None
@@ -49,6 +51,8 @@ class Segmentation:
     """
 
     labels: NDArray[np.int32]
+    black: float
+    white: float
     small_image: NDArray[np.float64]
     graph: Graph | None
     coordinates: NDArray[np.floating[Any]]
@@ -93,6 +97,8 @@ class Segmentation:
         return {
             "settings": self.settings.to_dict(),
             "image_size": [int(side) for side in self.labels.shape[::-1]],
+            "black": self.black,
+            "white": self.white,
             "solved_size": [int(side) for side in self.small_image.shape[1::-1]],
             "dims": self.n_dims,
             **({"dims_lowered_from": USUAL_DIMS} if self.has_lowered_dims else {}),

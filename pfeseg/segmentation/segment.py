@@ -5,10 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from pfeseg.errors import InvalidInputError, argument
+from pfeseg.image.arrays import ImageLike, as_raster
 from pfeseg.segmentation.clock import OnStage
 from pfeseg.segmentation.cuts import Clusters
 from pfeseg.segmentation.methods import METHODS
@@ -21,7 +19,7 @@ from pfeseg.solver.embedding import OnIteration
 
 
 def segment(
-    image: ArrayLike,
+    image: ImageLike,
     settings: Settings | None = None,
     on_iteration: OnIteration | None = None,
     *,
@@ -34,7 +32,8 @@ def segment(
     Parameters
     ----------
     image : (H, W) or (H, W, 3) array
-        uint8, uint16 or float in [0, 1].
+        Integers or floats, stretched as `Settings.stretch` says; or the result of `as_raster`,
+        which is taken as it is.
     settings : Settings, optional
     on_iteration : callable, optional
         Called with each `IterationRecord` of the solver.
@@ -50,12 +49,14 @@ def segment(
         raise InvalidInputError(
             f"a hierarchy needs {argument('method', 'pfe')}, not {settings.method}"
         )
+    raster = as_raster(image, settings.stretch)
+    settings = settings.changed(stretch=raster.stretch)
     cut, choosing = settings.cut, {}
     if settings.is_open:
         started = time.perf_counter()
-        pairs = auto_pairs(settings, np.shape(image))
+        pairs = auto_pairs(settings, raster.shape)
         swept = sweep(
-            image,
+            raster,
             pairs,
             settings=settings,
             on_iteration=on_iteration,
@@ -67,7 +68,7 @@ def segment(
             cut = Clusters(swept.best.n_clusters)
         choosing["choose"] = time.perf_counter() - started
     else:
-        prepared = PreparedImage(image, settings, once=True, threads=threads, on_stage=on_stage)
+        prepared = PreparedImage(raster, settings, once=True, threads=threads, on_stage=on_stage)
         n_dims = settings.dims_for(prepared.small.shape)
     result = segment_prepared(prepared, n_dims, cut, None, on_iteration, hierarchy=hierarchy)
     return replace(result, settings=settings, timings=choosing | result.timings)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pfeseg.checks import one_of, to_positive, to_whole, true_or_false
 from pfeseg.errors import InvalidInputError, argument
+from pfeseg.image.options import check_stretch
 from pfeseg.pixels.options import ASSIGNMENTS, Assignment, Features, check_graph_options
 from pfeseg.segmentation.cuts import (
     AUTOMATIC,
@@ -53,6 +54,9 @@ class Settings:
         0 keeps the labels as they are. Else they are split into connected
         regions, and those of fewer pixels than this, or of less than this
         share of the image where it is below 1, are absorbed.
+    stretch : str
+        Which values of the image are black and white: "auto", "none", "minmax", or two
+        percentiles such as "0.1:99.9"; see `as_raster`.
     refine : bool
         Draw the boundaries along the edges of the image at full size.
     downsample : float
@@ -77,6 +81,7 @@ class Settings:
     cut: Cut = AUTOMATIC
     cluster: Clustered = "regions"
     min_region: float = 0.0
+    stretch: str = "auto"
     refine: bool = True
     downsample: float = 1
     max_size: int | None = 120
@@ -94,6 +99,7 @@ class Settings:
             to_whole(self, "n_dims", 1, 10**6)
         self._check_cut()
         one_of(self, "cluster", CLUSTERED)
+        check_stretch(self.stretch)
         true_or_false(self, "refine")
         to_positive(self, "texture", or_zero=True)
         to_positive(self, "min_region", or_zero=True)

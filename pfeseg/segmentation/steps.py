@@ -22,10 +22,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError, argument
-from pfeseg.image.arrays import Raster, as_raster
+from pfeseg.image.arrays import ImageLike, Raster, as_raster
 from pfeseg.image.colour import Lab
 from pfeseg.image.detail import Detail, look_closely
 from pfeseg.image.resize import shrink
@@ -120,7 +120,7 @@ def clean_labels(labels: Labels, colours: Raster | Lab, min_region: float) -> La
 
 
 def build_hierarchy(
-    image: ArrayLike,
+    image: ImageLike,
     Y: NDArray[np.floating[Any]],
     degrees: FloatArray,
     shape: tuple[int, int],
@@ -134,7 +134,7 @@ def build_hierarchy(
     Parameters
     ----------
     image : (H, W) or (H, W, 3) array
-        uint8, uint16 or float in [0, 1].
+        As for `as_raster`.
     Y : (h * w, d) array
         Embedding of the small image.
     degrees : (h * w,) array
@@ -154,7 +154,7 @@ def build_hierarchy(
 
 
 def cluster_regions(
-    image: ArrayLike,
+    image: ImageLike,
     Y: NDArray[np.floating[Any]],
     degrees: FloatArray,
     shape: tuple[int, int],

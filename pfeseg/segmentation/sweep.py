@@ -15,9 +15,10 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError
+from pfeseg.image.arrays import ImageLike, Raster
 from pfeseg.image.resize import small_size
 from pfeseg.labels.metrics import rand_index
 from pfeseg.parallel import run_unordered
@@ -102,7 +103,7 @@ class Sweep:
 
 
 def sweep(
-    image: ArrayLike,
+    image: ImageLike,
     pairs: Sequence[Pair],
     candidates: Sequence[Pair] | None = None,
     settings: Settings | None = None,
@@ -118,6 +119,7 @@ def sweep(
     Parameters
     ----------
     image : (H, W) or (H, W, 3) array
+        As for `segment`.
     pairs : sequence of (d, k)
         A k of None stands for k = d.
     candidates : sequence of (d, k), optional
@@ -244,7 +246,7 @@ def _run(
         return
     key = uuid.uuid4().hex
     threads = prepared.threads or 1
-    calls = [(key, prepared.image.values, prepared.settings, threads, d, clusters[d]) for d in dims]
+    calls = [(key, prepared.image, prepared.settings, threads, d, clusters[d]) for d in dims]
     with closing(run_unordered(_trials_in_worker, calls, jobs)) as results:
         yield from results
 
@@ -255,7 +257,7 @@ _kept: dict[str, PreparedImage] = {}
 
 def _trials_in_worker(
     key: str,
-    image: ArrayLike,
+    image: Raster,
     settings: Settings,
     threads: int,
     n_dims: int,

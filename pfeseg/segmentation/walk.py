@@ -124,6 +124,8 @@ def segment_prepared(
 
     return Segmentation(
         labels=labels,
+        black=prepared.image.black,
+        white=prepared.image.white,
         small_image=prepared.small.rgb,
         graph=small.graph,
         coordinates=small.coordinates.rows,

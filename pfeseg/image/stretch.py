@@ -1,0 +1,148 @@
+"""Which values of an image are black and white.
+
+An image of 8 bits is taken as it is. A deeper one seldom uses all that its type could hold: a
+camera of 12 bits fills a sixteenth of 16. By default ("auto") it is stretched:
+
+1. Where its percentiles 0.1 and 99.9 span at least half of a range that such numbers are usually
+   made for, it is taken to be made for that: 0 to 2^b - 1 for as many bits b as they need,
+   8 at least, or the whole type where they are negative. So one photograph is the same in 8 bits,
+   as 12 bits in 16, in 16 bits and in floats from 0 to 255: its contrast tells which regions are
+   found, and is not to depend on how it was stored.
+2. Else the percentiles themselves become black and white, as half the contrast or more would be
+   lost, all of it where much is added to every value.
+
+Floats in [0, 1] are taken as they are, whatever they use of it: every stage hands on such
+numbers, as do most libraries, and would see others if each of them was stretched anew.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pfeseg.errors import InvalidInputError, argument
+from pfeseg.image.options import percentages
+
+UNIT = (0.0, 1.0)
+"""What floats lie in where they say how bright a pixel is."""
+
+ENOUGH = 0.5
+"""Share of a usual range that is used by what was made for it."""
+
+DEPTHS = range(8, 33)
+"""Bits of usual ranges."""
+
+BLOCK_ROWS = 64
+"""Rows that are looked at together; a histogram of more would take much memory."""
+
+SAMPLE = 1 << 22
+"""Pixels of more than 16 bits that percentiles are taken from, at most about."""
+
+
+def find_range(values: NDArray[Any], stretch: str) -> tuple[float, float]:
+    """Tell which values of an image are black and white.
+
+    Parameters
+    ----------
+    values : (h, w, c) array
+        Integers, truth values or floats. NaN and infinite ones are refused.
+    stretch : str
+        See `pfeseg.image.arrays.as_raster`.
+    """
+    is_float, whole = values.dtype.kind == "f", whole_range(values.dtype)
+    if not is_float and (stretch == "none" or (stretch == "auto" and values.itemsize == 1)):
+        return whole
+    least, most = float(values.min()), float(values.max())
+    if not math.isfinite(most - least):
+        _refuse_infinite(values)
+    if is_float and stretch in ("auto", "none"):
+        if whole[0] <= least and most <= whole[1]:
+            return whole
+        if stretch == "none":
+            raise InvalidInputError(
+                f"a float image must lie in [0, 1] to be taken as it is, got values from "
+                f"{least:g} to {most:g}; rescale it or give {argument('stretch', 'minmax')}"
+            )
+    low, high = least, most
+    if stretch != "minmax":
+        low, high = find_percentiles(values, *percentages(stretch))
+        if low == high:  # most of the image is of one value, and what else there is counts
+            low, high = least, most
+    usual = _usual_range(low, high) or (None if is_float else whole)
+    if low == high:
+        return usual or (min(2 * low, 0.0), max(2 * high, 0.0))
+    if stretch == "auto" and usual and high - low >= ENOUGH * (usual[1] - usual[0]):
+        return usual
+    return low, high
+
+
+def whole_range(kind: np.dtype[Any]) -> tuple[float, float]:
+    """Return the ends of a type: those of integers, or [0, 1] of floats and truth values."""
+    if kind.kind not in "iu":
+        return UNIT
+    return float(np.iinfo(kind).min), float(np.iinfo(kind).max)
+
+
+def find_percentiles(values: NDArray[Any], low: float, high: float) -> tuple[float, float]:
+    """Return values at two percentages of all, of (h, w, c): the next below, and the next above.
+
+    Wide types are sampled at every n-th pixel if there are many.
+    """
+    if values.dtype.kind != "f" and values.dtype.itemsize <= 2:
+        counts, first = _histogram(values)
+        below = np.cumsum(counts)
+        last = int(below[-1]) - 1
+        places = math.floor(low / 100 * last), math.ceil(high / 100 * last)
+        black, white = np.searchsorted(below, places, side="right") + first
+    else:
+        sample = _sampled(values).ravel()
+        last = len(sample) - 1
+        places = math.floor(low / 100 * last), math.ceil(high / 100 * last)
+        black, white = np.partition(sample, places)[list(places)]
+    return float(black), float(white)
+
+
+def _histogram(values: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
+    """Count how often each value occurs; returns the first that is counted too."""
+    first = int(whole_range(values.dtype)[0])
+    counts = np.zeros(1 << (8 * values.dtype.itemsize), dtype=np.int64)
+    for row in range(0, len(values), BLOCK_ROWS):
+        block = values[row : row + BLOCK_ROWS].astype(np.intp).ravel()
+        counts += np.bincount(block - first, minlength=len(counts))
+    return counts, first
+
+
+def _sampled(values: NDArray[Any]) -> NDArray[Any]:
+    """Return about `SAMPLE` pixels, in places that are no column or pattern of the image."""
+    height, width, channels = values.shape
+    step = max(1, height * width // SAMPLE)
+    while math.gcd(step, width) > 1:
+        step += 1
+    return values.reshape(-1, channels)[::step]
+
+
+def _usual_range(low: float, high: float) -> tuple[float, float] | None:
+    """Return the range of as many bits as values need, if they may come from such a range."""
+    if low < 0 or high >= 2.0 ** DEPTHS[-1]:
+        return None
+    bits = max(DEPTHS[0], math.ceil(high).bit_length())
+    return 0.0, 2.0**bits - 1
+
+
+def _refuse_infinite(values: NDArray[Any]) -> None:
+    """Say where the first value is that is no finite number, or that two are too far apart."""
+    for y, row in enumerate(values):
+        places = np.argwhere(~np.isfinite(row))
+        if len(places):
+            x, channel = places[0]
+            what = "NaN" if np.isnan(row[x, channel]) else "an infinite value"
+            raise InvalidInputError(
+                f"the image holds {what} at row {y}, column {x}, counted from 0; replace it first"
+            )
+    raise InvalidInputError(
+        f"the image holds values from {values.min():g} to {values.max():g}, too far apart to be "
+        "told apart; rescale it first"
+    )
