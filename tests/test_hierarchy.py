@@ -26,9 +26,10 @@ from pfeseg.files.matlab import UCM_THRESHOLDS, cut_contour_map, read_segmentati
 from pfeseg.image.arrays import as_raster
 from pfeseg.image.detail import look_closely
 from pfeseg.image.smoothing import gaussian
-from pfeseg.labels.maps import split_regions
+from pfeseg.labels.maps import split_regions, touching
 from pfeseg.regions.appearance import describe
 from pfeseg.regions.chance import CHANCE
+from pfeseg.regions.clean import splinter_pixels
 from pfeseg.regions.cues import CUES, contrasts, enlarge_edges
 from pfeseg.regions.graph import EMBEDDING_STEP, RegionGraph
 from pfeseg.regions.hierarchy import Hierarchy
@@ -419,3 +420,66 @@ def test_command_refuses_two_ways_to_cut_and_a_hierarchy_of_others(samples):
         result = run("segment", samples / "chelsea.jpg", *args)
         assert result.exit_code == 2
         assert words in result.stderr
+
+
+def absorbed_by_plain_steps(tree: Hierarchy, base: np.ndarray, smallest: float) -> np.ndarray:
+    """Join the weakest sides of regions that are too small, one at a time."""
+    pairs = touching(base)
+    order = np.argsort(tree._merge_levels(pairs[:, 0], pairs[:, 1]), kind="stable")
+    group = {label: {label} for label in np.unique(base).tolist()}
+    sizes = np.bincount(base.ravel())
+
+    def weakest_of_a_small_one() -> tuple[int, int] | None:
+        for a, b in pairs[order].tolist():
+            sides = group[a], group[b]
+            if sides[0] is not sides[1] and min(sizes[list(s)].sum() for s in sides) < smallest:
+                return a, b
+        return None
+
+    while (pair := weakest_of_a_small_one()) is not None:
+        together = group[pair[0]] | group[pair[1]]
+        group |= dict.fromkeys(together, together)
+    return np.vectorize(lambda label: min(group[label]))(base)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("smallest", [2, 30, 80, 400])
+def test_splinters_join_across_their_weakest_sides(seed, smallest):
+    rng = np.random.default_rng(seed)
+    base, graph = random_regions(rng)
+    tree = merge_basins(base, graph, CHANCE)
+    other = np.ascontiguousarray(base[:, ::2][rng.permutation(len(base))][::2])  # some are gone
+    absorbed = tree.absorb_splinters(other, smallest)
+    assert same_partition(absorbed, absorbed_by_plain_steps(tree, other, smallest))
+    assert np.bincount(absorbed.ravel())[np.unique(absorbed)].min() >= smallest
+    sizes = np.bincount(other.ravel())
+    for label in np.unique(absorbed):
+        members = np.unique(other[absorbed == label])
+        assert label in members
+        assert sizes[label] == sizes[members].max()
+
+
+def test_nothing_is_absorbed_where_nothing_is_too_small():
+    base, graph = random_regions(np.random.default_rng(5))
+    tree = merge_basins(base, graph, CHANCE)
+    assert tree.absorb_splinters(base, np.bincount(base.ravel()).min()) is base
+    whole = np.zeros((2, 2), np.int32)
+    assert (tree.absorb_splinters(whole, 9) == whole).all()
+
+
+@pytest.mark.parametrize("step", [1, 3, 4, 9])
+def test_no_level_has_splinters(samples, step):
+    image = iio.imread(samples / "astronaut.jpg")[::step, ::step]
+    tree = segment(image).hierarchy
+    smallest = splinter_pixels(tree.base.size)
+    assert smallest >= 7 or step == 9
+    for level in (0, 0.1, 0.3, 0.5, 0.8):
+        labels = tree.cut(level)
+        assert np.bincount(labels.ravel()).min() >= smallest
+        assert same_partition(labels, split_regions(labels))
+    assert len(np.unique(tree.with_regions(12))) == 12
+
+
+def test_splinters_of_icons_are_fewer_pixels():
+    assert [splinter_pixels(n) for n in (1, 100, 256, 1024, 140_000)] == [0.01, 1, 2.56, 7, 7]
+    assert splinter_pixels(12_000_000) == pytest.approx(600)

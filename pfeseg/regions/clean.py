@@ -16,6 +16,15 @@ from pfeseg.labels.maps import consecutive, count_pixels, split_regions, touchin
 Labels = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
 
+SPLINTER_SHARE = 5e-5
+"""A region of less than this share of an image is a splinter."""
+
+SPLINTER_PIXELS = 7
+"""So is one of fewer pixels than this, however small the image..."""
+
+SPLINTER_SHARE_OF_ICONS = 0.01
+"""...unless it is more than this share of the image: in icons, a few pixels are an eye."""
+
 
 def clean_regions(labels: ArrayLike, image: ImageLike, smallest: float) -> Labels:
     """Split labels into connected regions, and absorb the small ones.
@@ -59,6 +68,14 @@ def clean_by_colours(labels: ArrayLike, colours: Raster | Lab, smallest: float) 
 def min_pixels(min_region: float, n_pixels: int) -> float:
     """Turn the setting `min_region` into pixels: below 1 it is a share of the image."""
     return min_region if min_region >= 1 else min_region * n_pixels
+
+
+def splinter_pixels(n_pixels: int) -> float:
+    """Return the size from which on a region of an image of so many pixels is no splinter.
+
+    Splinters are left where boundaries are drawn anew at another size.
+    """
+    return max(SPLINTER_SHARE * n_pixels, min(SPLINTER_PIXELS, SPLINTER_SHARE_OF_ICONS * n_pixels))
 
 
 def _neighbour_sets(regions: Labels) -> list[set[int]]:

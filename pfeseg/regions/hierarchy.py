@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pfeseg import kernels
 from pfeseg.errors import InvalidInputError
-from pfeseg.labels.maps import consecutive, labels_of, touching
+from pfeseg.labels.maps import consecutive, count_pixels, labels_of, touching
 
 Labels = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
@@ -66,6 +66,38 @@ class Hierarchy:
         merges, which = kernels.join_pairs(number[pairs[order]], int(renumbered.max()) + 1)
         return Hierarchy(renumbered, merges, levels[order[which]])
 
+    def absorb_splinters(self, base: Labels, smallest: float) -> Labels:
+        """Let the regions of a base that are too small join others, across their weakest sides.
+
+        Parameters
+        ----------
+        base : (H, W) int32 array
+            The regions of the hierarchy, of any size; some may be missing.
+        smallest : float
+            Regions of fewer pixels join that touching one from which they part at the lowest
+            level, again and again until none is left.
+
+        Returns
+        -------
+        (H, W) int32 array
+            What was joined has the label of its largest region.
+        """
+        sizes = count_pixels(base)
+        if not ((sizes > 0) & (sizes < smallest)).any():
+            return base
+        pairs = touching(base)
+        order = np.argsort(self._merge_levels(pairs[:, 0], pairs[:, 1]), kind="stable")
+        merges, which = kernels.join_pairs(pairs[order], len(sizes))
+        # The weakest side of a region that is too small is one of these, and there one of the two
+        # that merge is within that region: so all merges of so little are all that is needed.
+        little = _smaller_sides(merges, sizes) < smallest
+        joins, _ = kernels.join_pairs(pairs[order[which[little]]], len(sizes))
+        owner = _owners(joins, len(sizes))
+        by_size = np.argsort(sizes, kind="stable").astype(np.int32)
+        largest = np.empty(len(sizes), dtype=np.int32)
+        largest[owner[by_size]] = by_size  # of several values, the last stays
+        return largest[owner][base]
+
     def contour_map(self) -> NDArray[np.float32]:
         """Return the level at which each boundary vanishes, as an ultrametric contour map.
 
@@ -95,11 +127,7 @@ class Hierarchy:
 
     def _after(self, n_merges: int) -> Labels:
         """Return the region that each region of the base belongs to after so many merges, (n,)."""
-        owner = np.arange(len(self.merges) + 1)
-        owner[self.merges[:n_merges, 1]] = self.merges[:n_merges, 0]
-        while (owner != (further := owner[owner])).any():
-            owner = further
-        return consecutive(owner)
+        return consecutive(_owners(self.merges[:n_merges], len(self.merges) + 1))
 
     def _merge_levels(
         self, first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]]
@@ -109,3 +137,22 @@ class Hierarchy:
             return np.zeros(len(first))
         a, b = (np.ascontiguousarray(ends, dtype=np.int32) for ends in (first, second))
         return self.levels[kernels.joining_merges(self.merges, a, b)]
+
+
+def _owners(merges: NDArray[np.int32], n: int) -> NDArray[np.intp]:
+    """Return the region that each of n regions belongs to after some merges, (n,)."""
+    owner = np.arange(n)
+    owner[merges[:, 1]] = merges[:, 0]
+    while (owner != (further := owner[owner])).any():
+        owner = further
+    return owner
+
+
+def _smaller_sides(merges: NDArray[np.int32], sizes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the number of pixels of the smaller of the two regions of each merge."""
+    grown = sizes.tolist()
+    smaller = np.empty(len(merges), dtype=np.intp)
+    for merge, (kept, absorbed) in enumerate(merges.tolist()):
+        smaller[merge] = min(grown[kept], grown[absorbed])
+        grown[kept] += grown[absorbed]
+    return smaller

@@ -34,7 +34,7 @@ from pfeseg.pixels.graph import pixel_graph
 from pfeseg.pixels.small import SmallImage
 from pfeseg.pixels.start import mixture_start
 from pfeseg.regions.appearance import describe
-from pfeseg.regions.clean import clean_by_colours, min_pixels
+from pfeseg.regions.clean import clean_by_colours, min_pixels, splinter_pixels
 from pfeseg.regions.clusters import group_regions
 from pfeseg.regions.hierarchy import Hierarchy
 from pfeseg.regions.merging import MergedImage, Outlines, find_outlines, merge_image, unit_rows
@@ -110,8 +110,9 @@ def cut_hierarchy(tree: Hierarchy, cut: Regions | Level) -> Labels:
 def enlarge_hierarchy(
     tree: Hierarchy, image: Raster, refine: bool, threads: int | None = None
 ) -> Hierarchy:
-    """Step 6 for all levels at once: bring a hierarchy to the size of the image."""
-    return tree.resized(to_full_size(tree.base, image, refine, threads))
+    """Step 6 for all levels at once: bring a hierarchy to full size, without splinters."""
+    base = to_full_size(tree.base, image, refine, threads)
+    return tree.resized(tree.absorb_splinters(base, splinter_pixels(base.size)))
 
 
 def clean_labels(labels: Labels, colours: Raster | Lab, min_region: float) -> Labels:
