@@ -100,7 +100,7 @@ class Elimination {
     // Subtrees for threads to share. They follow from the graph alone, so that no sum depends on
     // the number of threads.
     void choose_domains() {
-        constexpr int32_t kNodes = 4096, kMost = 16;
+        constexpr int32_t kNodes = 4096, kMost = 8;
         const int32_t share = std::max(n_ / std::clamp(n_ / kNodes, int32_t{1}, kMost), 1);
         std::vector<int32_t> size(fronts_.size());
         for (size_t f = 0; f < fronts_.size(); ++f) {

@@ -12,6 +12,7 @@
 
 #include "elimination.hpp"
 #include "front_walk.hpp"
+#include "slab.hpp"
 #include "variants.hpp"
 #include "workers.hpp"
 
@@ -26,7 +27,7 @@ class FactorisedMatrix {
     FactorisedMatrix(const Elimination &elimination, const double *weights,
                      const double *degrees, double lam, double r, const std::string &variant,
                      int threads)
-        : elimination_(elimination), values_(elimination.entries()) {
+        : elimination_(elimination), values_({static_cast<size_t>(elimination.entries())}) {
         const auto n = static_cast<size_t>(elimination.n());
         std::vector<double> diagonal(n);  // by columns
         sqrt_degrees_.resize(n);
@@ -48,7 +49,7 @@ class FactorisedMatrix {
             weights_.push_back(static_cast<T>(weights[edge.edge]));
         system_ = {elimination.fronts().data(),
                    elimination.row_slots().data(),
-                   values_.data(),
+                   values_[0],
                    elimination.edges().data(),
                    elimination.edge_end().data(),
                    weights_.data(),
@@ -134,7 +135,7 @@ class FactorisedMatrix {
 
     // Lays out the entries as front_entries says, those of L negated.
     void keep_factor(const Front &front, const T *matrix, int32_t size) {
-        T *to = values_.data() + front.values;
+        T *to = values_[0] + front.values;
         int32_t first = 0;
         for (int p = 0; p < panel_count(front.columns); ++p) {
             const int32_t width = panel_width(front.columns, p);
@@ -156,7 +157,8 @@ class FactorisedMatrix {
     static T normal(T value) { return std::isnormal(value) ? value : T(0); }
 
     const Elimination &elimination_;
-    std::vector<T> values_, weights_, sqrt_degrees_;
+    Slab<T> values_;
+    std::vector<T> weights_, sqrt_degrees_;
     std::vector<std::vector<T>> left_over_;  // upper triangles by rows, until the parent takes them
     FactorisedSystem<T> system_{};
 };

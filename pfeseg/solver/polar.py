@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.floating[Any]]
 
-_GRAM_ROWS = 1 << 15
+_GRAM_ROWS = 1 << 12
+"""Rows that are turned into double precision at a time: few enough for the nearest cache."""
 
 _RANK_EPS = 16
 """Singular values below this many units of rounding, of the largest, count as zero."""
