@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg import kernels
-from pfeseg.errors import argument
+from pfeseg.errors import SolverError, argument
 from pfeseg.solver.graph import Graph
-from pfeseg.solver.settings import Precision
+from pfeseg.solver.settings import Precision, SolverSettings
 from pfeseg.solver.split_bregman import DTYPES, Steps, breakdown
 
 FloatArray = NDArray[np.floating[Any]]
@@ -42,6 +42,29 @@ def eliminate(graph: Graph, max_fill: float) -> kernels.Elimination:
         positions = np.empty((graph.n_nodes, 0), dtype=np.int32)
     most = int(min(max_fill * (graph.n_nodes + graph.n_edges), MAX_ENTRIES))
     return kernels.eliminate_graph(graph.edges, positions, most)
+
+
+def choose_elimination(graph: Graph, settings: SolverSettings) -> kernels.Elimination | None:
+    """Return the order of elimination if the preconditioner is complete, None if it is not.
+
+    "auto" is incomplete where the factor had too many entries, or its rounding errors would
+    outgrow what is solved for.
+    """
+    if settings.preconditioner == "ic0":
+        return None
+    if settings.preconditioner == "cholesky":
+        found = eliminate(graph, np.inf)
+        if not found.fits:
+            raise SolverError(
+                f"the complete Cholesky factor of this graph of {graph.n_nodes} nodes "
+                f"has too many entries; use {argument('preconditioner', 'ic0')}"
+            )
+        return found
+    unevenness = settings.lam / min(settings.r, settings.r_relaxed)
+    if settings.precision == "single" and unevenness > MOST_UNEVEN:
+        return None
+    found = eliminate(graph, WORTHWHILE_FILL)
+    return found if found.fits else None
 
 
 class CholeskyLoop:

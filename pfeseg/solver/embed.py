@@ -36,10 +36,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pfeseg.errors import InvalidInputError, SolverError, SolverWarning, argument
+from pfeseg.errors import InvalidInputError, SolverWarning, argument
 from pfeseg.kernels import Elimination
 from pfeseg.parallel import one_blas_thread
-from pfeseg.solver.cholesky import MOST_UNEVEN, WORTHWHILE_FILL, CholeskyLoop, eliminate
+from pfeseg.solver.cholesky import CholeskyLoop, choose_elimination
 from pfeseg.solver.embedding import (
     Embedding,
     IterationRecord,
@@ -128,23 +128,9 @@ class Solver:
     @cached_property
     def _elimination(self) -> Elimination | None:
         """The order of elimination, if the systems are factorised completely."""
-        settings = self.settings
-        chosen = settings.preconditioner
-        if settings.linear_solver == "direct" or chosen == "ic0":
+        if self.settings.linear_solver == "direct":
             return None
-        if chosen == "cholesky":
-            found = eliminate(self.graph, np.inf)
-            if not found.fits:
-                raise SolverError(
-                    f"the complete Cholesky factor of this graph of {self.graph.n_nodes} nodes "
-                    f"has too many entries; use {argument('preconditioner', 'ic0')}"
-                )
-            return found
-        unevenness = settings.lam / min(settings.r, settings.r_relaxed)
-        if settings.precision == "single" and unevenness > MOST_UNEVEN:
-            return None
-        found = eliminate(self.graph, WORTHWHILE_FILL)
-        return found if found.fits else None
+        return choose_elimination(self.graph, self.settings)
 
     def loop(self, r: float) -> SplitBregmanLoop:
         """Return the split Bregman loop with the system of fidelity weight r."""
