@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pfeseg.clustering.embedding import cluster_embedding
-    from pfeseg.errors import InvalidInputError, PfesegError, SolverError, SolverWarning
+    from pfeseg.errors import (
+        ImageWarning,
+        InvalidInputError,
+        PfesegError,
+        PfesegWarning,
+        SolverError,
+        SolverWarning,
+    )
     from pfeseg.image.arrays import Raster, as_raster
     from pfeseg.image.detail import measure_texture
     from pfeseg.image.resize import downsample, enlarge_labels
@@ -42,10 +49,12 @@ _HOME = {
     "Embedding": "solver.embedding",
     "Graph": "solver.graph",
     "Hierarchy": "regions.hierarchy",
+    "ImageWarning": "errors",
     "InvalidInputError": "errors",
     "IterationRecord": "solver.embedding",
     "Level": "segmentation.cuts",
     "PfesegError": "errors",
+    "PfesegWarning": "errors",
     "PreparedImage": "segmentation.prepared",
     "Raster": "image.arrays",
     "Regions": "segmentation.cuts",
@@ -82,10 +91,12 @@ __all__ = [
     "Embedding",
     "Graph",
     "Hierarchy",
+    "ImageWarning",
     "InvalidInputError",
     "IterationRecord",
     "Level",
     "PfesegError",
+    "PfesegWarning",
     "PreparedImage",
     "Raster",
     "Regions",

@@ -54,8 +54,16 @@ class SolverError(PfesegError, ArithmeticError):
     """The numerical method broke down."""
 
 
-class SolverWarning(_Message, UserWarning):
+class PfesegWarning(_Message, UserWarning):
+    """Base class of the warnings that pfeseg gives on purpose."""
+
+
+class SolverWarning(PfesegWarning):
     """The numerical method went on, but not as well as it was asked to."""
+
+
+class ImageWarning(PfesegWarning):
+    """Something that an image holds is not used."""
 
 
 def failure(error: Exception, name: str) -> str:

@@ -20,7 +20,7 @@ def test_all_types_mean_the_same():
 @pytest.mark.parametrize(
     ("image", "message"),
     [
-        (np.zeros((2, 2, 4), np.uint8), r"got \(2, 2, 4\)"),
+        (np.zeros((2, 2, 4, 3), np.uint8), r"got \(2, 2, 4, 3\)"),
         (np.zeros(5, np.uint8), r"got \(5,\)"),
         (np.zeros((0, 3), np.uint8), "empty"),
         (np.zeros((2, 2), complex), "complex128"),

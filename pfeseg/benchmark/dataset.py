@@ -196,7 +196,7 @@ def run_item(plan: Plan, item: Item) -> Outcome:
     errors = []
     try:
         truths = read_ground_truths(item.ground_truth)
-        image = read_raster(item.image, plan.settings.stretch)
+        image = read_raster(item.image, plan.settings.stretch, plan.settings.bands)
         check_size(item.ground_truth, truths, image.shape)
         # One thread: the images run side by side, and times are comparable between methods.
         prepared = PreparedImage(image, plan.settings, threads=1)

@@ -90,7 +90,7 @@ def _write_examples(
     """Draw some of the segmentations in the files of some images; `titles` names which."""
     examples = []
     for item, path in zip(items, paths, strict=True):
-        image = read_raster(item.image, plan.settings.stretch).rgb()
+        image = read_raster(item.image, plan.settings.stretch, plan.settings.bands).picture().rgb()
         labels = read_segmentations(path)
         pictures = {title: draw_overlay(image, labels[k]) for title, k in titles.items()}
         examples.append((image, pictures))

@@ -14,7 +14,7 @@ import click
 
 from pfeseg import __version__
 from pfeseg.cli.wording import in_options, one_line
-from pfeseg.errors import PfesegError, SolverWarning
+from pfeseg.errors import PfesegError, PfesegWarning
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 
@@ -105,7 +105,7 @@ def _complain(message: str) -> None:
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:
-    text = in_options(message.marked) if isinstance(message, SolverWarning) else str(message)
+    text = in_options(message.marked) if isinstance(message, PfesegWarning) else str(message)
     click.echo(f"Warning: {one_line(text)}", err=True)
 
 

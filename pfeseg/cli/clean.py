@@ -39,6 +39,7 @@ def clean(
     min_region: float,
     page: int,
     stretch: str | None,
+    bands: str | None,
     allow_huge: bool,
 ) -> None:  # fmt: skip
     """Split LABELS, made by 'cluster', into connected regions and absorb the small ones.
@@ -52,7 +53,7 @@ def clean(
     from pfeseg.regions.clean import clean_regions, min_pixels
 
     before = read_labels(labels)
-    picture = read_raster(image, stretch, page=page, allow_huge=allow_huge)
+    picture = read_raster(image, stretch, bands, page=page, allow_huge=allow_huge)
     after = clean_regions(before, picture, min_pixels(min_region, before.size))
     write_labels(output, after)
     click.echo(f"{output}: label map of {after.max() + 1} regions", err=True)

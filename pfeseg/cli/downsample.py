@@ -30,6 +30,6 @@ def downsample(
     from pfeseg.files.reading import read_raster
     from pfeseg.run.stages import downsample_stage
 
-    picture = read_raster(image, settings.stretch, page=page, allow_huge=allow_huge)
+    picture = read_raster(image, settings.stretch, settings.bands, page=page, allow_huge=allow_huge)
     small = downsample_stage(picture, output, settings)
     click.echo(f"{output}: image of {small.shape[1]} x {small.shape[0]} pixels", err=True)

@@ -55,9 +55,9 @@ def merge(
     from pfeseg.run.stages import merge_stage, with_stored
 
     if options["config"] is None:
-        left_out = [name for name in ("seed", "stretch") if options[name] is None]
+        left_out = [name for name in ("seed", "stretch", "bands") if options[name] is None]
         settings = with_stored(settings, embedding_file, left_out)
-    picture = read_raster(image, settings.stretch, page=page, allow_huge=allow_huge)
+    picture = read_raster(image, settings.stretch, settings.bands, page=page, allow_huge=allow_huge)
     labels, tree = merge_stage(embedding_file, picture, output, settings)
     click.echo(f"{output}: label map of {labels.max() + 1} regions", err=True)
     if hierarchy:

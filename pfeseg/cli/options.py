@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from pfeseg.cli.values import memory_size, numbers, stretch
+from pfeseg.cli.values import bands, memory_size, numbers, stretch
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -151,6 +151,12 @@ def reading_options(command: F) -> F:
              "0.1:99.9, or all that the type can hold (none); auto takes 8 bits and floats in "
              "[0, 1] as they are, and stretches what uses less than half of its bits."
              "  [default: auto]",
+    )(command)  # fmt: skip
+    command = option(
+        "--bands", type=bands, metavar="auto|all|N,...", heading=Heading.INPUTS,
+        help="Use these bands of an image, counted from 1 and in this order: three are red, green "
+             "and blue, one is grey, and of any other number the principal components are taken; "
+             "auto takes the first three.  [default: auto]",
     )(command)  # fmt: skip
     return option(
         "--page", type=click.IntRange(min=0), default=0, metavar="N", heading=Heading.INPUTS,

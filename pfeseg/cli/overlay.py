@@ -30,6 +30,7 @@ def overlay(
     overlay_size: int | None,
     page: int,
     stretch: str | None,
+    bands: str | None,
     allow_huge: bool,
 ) -> None:
     """Draw LABELS, a label map of any origin, over IMAGE.
@@ -47,7 +48,7 @@ def overlay(
     from pfeseg.pictures.overlay import draw_overlay
 
     regions = read_labels(labels)
-    pixels = read_raster(image, stretch, page=page, allow_huge=allow_huge)
+    pixels = read_raster(image, stretch, bands, page=page, allow_huge=allow_huge)
     try:
         picture = draw_overlay(pixels, regions, overlay_size)
     except InvalidInputError as error:

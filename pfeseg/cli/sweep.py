@@ -127,7 +127,7 @@ def sweep(
         refuse_existing([table, sheet])
     refuse_unwritable(folder)
     truths = read_ground_truths(ground_truth) if ground_truth else []
-    picture = read_raster(image, settings.stretch, page=page, allow_huge=allow_huge)
+    picture = read_raster(image, settings.stretch, settings.bands, page=page, allow_huge=allow_huge)
     if ground_truth:
         check_size(ground_truth, truths, picture.shape)
     try:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 import click
 
 from pfeseg.errors import InvalidInputError
-from pfeseg.image.options import check_stretch
+from pfeseg.image.options import check_bands, check_stretch
 
 
 def radius_or_neighbours(text: str) -> float:
@@ -66,6 +66,17 @@ def stretch(text: str) -> str:
     except InvalidInputError:
         raise click.BadParameter(
             f"{text!r} is neither auto, none, minmax nor two percentages such as 0.1:99.9"
+        ) from None
+    return text
+
+
+def bands(text: str) -> str:
+    """Read a choice of bands: a word, or numbers such as 4,3,2."""
+    try:
+        check_bands(text)
+    except InvalidInputError:
+        raise click.BadParameter(
+            f"{text!r} is neither auto, all nor different numbers from 1 on, such as 4,3,2"
         ) from None
     return text
 

@@ -43,7 +43,7 @@ def write_cutouts(
     folder: Path, image: ImageLike, labels: Labels, threads: int | None = None
 ) -> None:
     """Write each region as a picture of its box, 8 bits, transparent where the region is not."""
-    raster = as_raster(image)
+    raster = as_raster(image).picture()
 
     def encode(label: int, box: Box) -> Parts:
         alpha = _inside(labels, label, box)[..., None]

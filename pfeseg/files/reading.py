@@ -37,13 +37,18 @@ IMAGE_SUFFIXES = {
 HEIF_SUFFIXES = {".heic", ".heif"}
 """Endings of images that only the package pillow-heif reads."""
 
+NPY_SIGNATURE = b"\x93NUMPY"
+
 TIFF_SIGNATURES = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 
 HEIF_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
 """What a HEIF file calls itself, behind its first eight bytes."""
 
-BITS_TAG, ORIENTATION_TAG, SAMPLE_FORMAT_TAG = 258, 274, 339
+BITS_TAG, PHOTOMETRIC_TAG, DESCRIPTION_TAG, ORIENTATION_TAG = 258, 262, 270, 274
+SAMPLES_TAG, EXTRA_SAMPLES_TAG, SAMPLE_FORMAT_TAG = 277, 338, 339
 UNSIGNED, SIGNED = 1, 2
+CMYK = 5
+ALPHA_SAMPLES = (1, 2)
 
 DEEP_PNG_MODES = ("RGB;16B", "RGBA;16B")
 """What Pillow calls the pixels of PNG files with colours of 16 bits."""
@@ -52,10 +57,11 @@ DEEP_PNG_MODES = ("RGB;16B", "RGBA;16B")
 def read_image(
     source: Path | bytes, *, page: int = 0, allow_huge: bool = False, name: str | None = None
 ) -> NDArray[Any]:
-    """Read an image as an (h, w) or (h, w, 3) array of the type that the file has.
+    """Read an image as an (h, w) or (h, w, c) array of the type that the file has.
 
     Turned upright as its EXIF data say; transparent pixels composited on `BACKGROUND`; colour
-    palettes, CMYK and the like turned into RGB.
+    palettes, CMYK and the like turned into RGB. More than three bands come from TIFF files, where
+    these may be pages that are channels of one image, and from NumPy's.
 
     Parameters
     ----------
@@ -71,6 +77,8 @@ def read_image(
     name = name or _name_of(source)
     content = _content(source, name)
     try:
+        if content.getvalue().startswith(NPY_SIGNATURE):
+            return _read_npy(content, page, name, allow_huge)
         array = _read_with_pillow(content, page, name, allow_huge)
         if array is None:
             array = _read_with_tifffile(content, page, name, allow_huge)
@@ -84,19 +92,22 @@ def read_image(
 def read_raster(
     source: Path | bytes,
     stretch: str | None = None,
+    bands: str | None = None,
     *,
     page: int = 0,
     allow_huge: bool = False,
     name: str | None = None,
 ) -> Raster:
-    """Read an image as `read_image` does, check it and stretch it, "auto" unless told otherwise.
+    """Read an image as `read_image` does, and check it as `as_raster` does.
+
+    `stretch` and `bands` are "auto" unless told otherwise.
 
     What is wrong with its pixels is told with its name.
     """
     name = name or _name_of(source)
     array = read_image(source, page=page, allow_huge=allow_huge, name=name)
     try:
-        return as_raster(array, stretch or "auto")
+        return as_raster(array, stretch or "auto", bands or "auto")
     except InvalidInputError as error:
         raise InvalidInputError(f"{name}: {error.marked}") from error
 
@@ -138,12 +149,11 @@ def _read_with_pillow(
             _learn_heif(name)
             opened = pillow.open(content)
         with opened as image:
+            if image.format == "TIFF" and _has_channel_pages(image):
+                return None
             _turn_to_page(image, page, name)
             _check_size(image.size, name, allow_huge)
-            # Pillow reduces several channels of more than 8 bits to 8, or mixes
-            # them up where each channel is stored apart.
-            bits = image.tag_v2.get(BITS_TAG, ()) if image.format == "TIFF" else ()
-            if len(bits) > 1 and max(bits) > 8:
+            if image.format == "TIFF" and _needs_tifffile(image):
                 return None
             if image.format == "PNG" and str(image.tile[0][3]) in DEEP_PNG_MODES:
                 return _read_deep_png(image, pillow.open(content))
@@ -241,14 +251,46 @@ def _read_deep_png(image: ImageFile.ImageFile, again: ImageFile.ImageFile) -> ND
     return _upright(array, image.getexif().get(ORIENTATION_TAG, 1))
 
 
+def _has_channel_pages(image: Any) -> bool:
+    """Tell whether the pages of a TIFF file may be channels of one image, by its first page."""
+    text = str(image.tag_v2.get(DESCRIPTION_TAG, ""))
+    return "<OME" in text or (text.startswith("ImageJ=") and "channels=" in text)
+
+
+def _needs_tifffile(image: Any) -> bool:
+    """Tell whether Pillow would lose some of a TIFF file, or mix it up."""
+    tags = image.tag_v2
+    bits, samples = tags.get(BITS_TAG, (1,)), tags.get(SAMPLES_TAG, 1)
+    if samples > 1 and max(bits) > 8:  # it keeps 8, or mixes channels that are stored apart
+        return True
+    has_alpha = bool(set(tags.get(EXTRA_SAMPLES_TAG, ())) & set(ALPHA_SAMPLES))
+    return tags.get(PHOTOMETRIC_TAG) != CMYK and samples - has_alpha not in (1, 3)
+
+
+def _read_npy(content: io.BytesIO, page: int, name: str, allow_huge: bool) -> NDArray[Any]:
+    """Read an array of NumPy's, (h, w) or (h, w, c)."""
+    if page:
+        raise InvalidInputError(f"{name}: an array has one page, number 0; there is no {page}")
+    array: NDArray[Any] = np.load(content, allow_pickle=False)
+    if array.ndim not in (2, 3):
+        raise InvalidInputError(
+            f"{name}: an array must have shape (height, width) or (height, width, bands), "
+            f"got {array.shape}"
+        )
+    _check_size((array.shape[1], array.shape[0]), name, allow_huge)
+    return array
+
+
 def _read_with_tifffile(
     content: io.BytesIO, page: int, name: str, allow_huge: bool
 ) -> NDArray[Any]:
-    """Read a TIFF file with several channels of 16 bits or floats."""
+    """Read a TIFF file of which Pillow would lose something."""
     import tifffile
 
     content.seek(0)
     with tifffile.TiffFile(content) as tiff:
+        if tiff.is_imagej or tiff.is_ome:
+            return _read_series(tiff.series[0], page, name, allow_huge)
         if page >= len(tiff.pages):
             raise InvalidInputError(
                 f"{name}: has {len(tiff.pages)} page(s), counted from 0; there is no {page}"
@@ -261,13 +303,31 @@ def _read_with_tifffile(
                 "convert it to RGB first"
             )
         array = np.asarray(sheet.asarray())
-        transparent = any(extra in (1, 2) for extra in sheet.extrasamples)
+        transparent = any(extra in ALPHA_SAMPLES for extra in sheet.extrasamples)
         orientation = sheet.tags.valueof(ORIENTATION_TAG, 1)
     if array.ndim == 3 and sheet.planarconfig == 2:
         array = np.moveaxis(array, 0, 2)  # channels stored one after the other
-    if array.ndim == 3 and array.shape[2] > 3:  # further channels are no colours
-        array = _composite(array) if transparent else array[..., :3]
+    if transparent and array.ndim == 3 and array.shape[2] in (2, 4):
+        array = _composite(array)
     return _upright(array, orientation)
+
+
+def _read_series(series: Any, page: int, name: str, allow_huge: bool) -> NDArray[Any]:
+    """Read one page of a microscope's image: its axes but Y, X and the channels are pages."""
+    axes, shape = series.axes, dict(zip(series.axes, series.shape, strict=True))
+    _check_size((shape["X"], shape["Y"]), name, allow_huge)
+    channels = [k for k, axis in enumerate(axes) if axis in "CS"]
+    pages = [k for k, axis in enumerate(axes) if axis not in "CSYX"]
+    order = (*pages, axes.index("Y"), axes.index("X"), *channels)
+    array = np.asarray(series.asarray()).transpose(order)
+    if len(channels) > 1:  # several of colours each
+        array = array.reshape(*array.shape[: -len(channels)], -1)
+    array = array.reshape(-1, *array.shape[len(pages) :])
+    if page >= len(array):
+        raise InvalidInputError(
+            f"{name}: has {len(array)} page(s), counted from 0; there is no {page}"
+        )
+    return np.asarray(array[page])
 
 
 def _upright(array: NDArray[Any], orientation: int) -> NDArray[Any]:
@@ -282,10 +342,11 @@ def _upright(array: NDArray[Any], orientation: int) -> NDArray[Any]:
 
 
 def _composite(array: NDArray[Any]) -> NDArray[Any]:
-    """Composite RGBA pixels on `BACKGROUND`."""
+    """Composite RGBA or grey and alpha pixels on `BACKGROUND`."""
     top = np.iinfo(array.dtype).max if np.issubdtype(array.dtype, np.integer) else 1.0
-    opacity = array[..., 3:] / top
-    colours = array[..., :3] * opacity + np.array(BACKGROUND) / 255 * top * (1 - opacity)
+    opacity = array[..., -1:] / top
+    background = np.array(BACKGROUND[: array.shape[2] - 1]) / 255 * top
+    colours = array[..., :-1] * opacity + background * (1 - opacity)
     return colours.astype(array.dtype)
 
 

@@ -17,21 +17,26 @@ Labels = NDArray[np.integer[Any]]
 
 
 def region_rows(image: ImageLike, labels: Labels) -> list[dict[str, Any]]:
-    """Measure each region: area, centroid and box in pixels, and mean colour.
+    """Measure each region: area, centroid and box in pixels, and mean colour or bands.
 
-    The colour is in the image's own numbers, 0 to 255 where it has 8 bits, whatever was made
+    The means are in the image's own numbers, 0 to 255 where it has 8 bits, whatever was made
     black and white of them.
     """
     flat = labels.ravel()
     areas = np.bincount(flat)
     raster = as_raster(image)
     y, x = np.indices(labels.shape, dtype=np.int32).reshape(2, -1)
-    channels = raster.values.reshape(-1, raster.values.shape[2]).T
+    channels = raster.measured.reshape(-1, raster.measured.shape[2]).T
     mean_x, mean_y, *means = (
         np.bincount(flat, values) / np.maximum(areas, 1) for values in (x, y, *channels)
     )
-    mean_rgb = np.broadcast_to(np.array(means), (3, len(areas)))
-    of_floats = raster.values.dtype.kind == "f"
+    if raster.kind == "colours":
+        colours = np.broadcast_to(np.array(means), (3, len(areas)))
+        means_by_name = dict(zip(("mean_red", "mean_green", "mean_blue"), colours, strict=True))
+    else:
+        names = (f"mean_band_{band}" for band in raster.bands)
+        means_by_name = dict(zip(names, means, strict=True))
+    of_floats = raster.measured.dtype.kind == "f"
 
     def shown(mean: float) -> float:
         return float(f"{mean:.6g}") if of_floats else round(float(mean), 1)
@@ -46,9 +51,7 @@ def region_rows(image: ImageLike, labels: Labels) -> list[dict[str, Any]]:
             "box_y": box[0].start,
             "box_width": box[1].stop - box[1].start,
             "box_height": box[0].stop - box[0].start,
-            "mean_red": shown(mean_rgb[0][label]),
-            "mean_green": shown(mean_rgb[1][label]),
-            "mean_blue": shown(mean_rgb[2][label]),
+            **{name: shown(means[label]) for name, means in means_by_name.items()},
         }
         for label, box in enumerate(find_boxes(labels))
         if box is not None

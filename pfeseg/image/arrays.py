@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pfeseg.errors import InvalidInputError
-from pfeseg.image.options import check_stretch
+from pfeseg.errors import ImageWarning, InvalidInputError, argument
+from pfeseg.image.bands import Layers
+from pfeseg.image.colour import Lab, to_lab
+from pfeseg.image.options import ALL_BANDS, check_bands, check_stretch, choose_bands
 from pfeseg.image.stretch import find_range, whole_range
 
 FloatArray = NDArray[np.float64]
@@ -24,22 +27,71 @@ class Raster:
     Attributes
     ----------
     values : (h, w, c) array
-        Of one channel or three, contiguous, of a type in `KERNEL_TYPES`.
+        Contiguous, of a type in `KERNEL_TYPES`: grey or RGB, or principal components.
     black, white : float
-        Values of no and of full brightness; those beyond count as these.
+        Values of no and of full brightness; those beyond count as these. Of components, the
+        least and the greatest.
     stretch : str
         How `black` and `white` were found.
+    choice : str
+        How `bands` were chosen.
+    bands : tuple of int
+        Which bands of the image are used, counted from 1.
+    n_bands : int
+        How many it has.
+    kind : {"colours", "components"}
+        What the values are; see `pfeseg.image.bands`.
+    layers : Layers or None
+        The bands that components were made of, unless the image was shrunk.
     """
 
     values: NDArray[Any]
     black: float
     white: float
     stretch: str
+    choice: str = "auto"
+    bands: tuple[int, ...] = (1, 2, 3)
+    n_bands: int = 3
+    kind: Literal["colours", "components"] = "colours"
+    layers: Layers | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
         """Height and width."""
         return self.values.shape[0], self.values.shape[1]
+
+    @property
+    def choices(self) -> dict[str, str]:
+        """The settings with which it was read."""
+        return {"stretch": self.stretch, "bands": self.choice}
+
+    @property
+    def measured(self) -> NDArray[Any]:
+        """The bands that are used, in their own numbers, (h, w, c)."""
+        return self.values if self.layers is None else self.layers.values
+
+    @property
+    def ends(self) -> tuple[float | list[float], float | list[float]]:
+        """Black and white, one for all bands or one for each."""
+        if self.layers is None:
+            return self.black, self.white
+        return self.layers.black.tolist(), self.layers.white.tolist()
+
+    def picture(self) -> Raster:
+        """Return what is shown of the image: itself, unless its values are no colours."""
+        if self.layers is None:
+            return self
+        return Raster(self.layers.picture(), 0.0, 255.0, "none")
+
+    def features(self) -> FloatArray:
+        """Return what tells pixels apart: `rgb`, or the components as shares of 100, (h, w, c)."""
+        return self.rgb() if self.kind == "colours" else self.values / np.float64(100)
+
+    def lab(self) -> Lab:
+        """Return the same in units of CIELAB, (h, w, c), lightness or what varies most first."""
+        if self.kind == "colours":
+            return to_lab(self.rgb())
+        return self.values.astype(np.float32, copy=False)
 
     def rgb(self) -> FloatArray:
         """Return all pixels as (h, w, 3) floats in [0, 1]; grey ones have three equal channels."""
@@ -64,12 +116,12 @@ def as_rgb(image: ImageLike) -> FloatArray:
     return as_raster(image).rgb()
 
 
-def as_raster(image: ImageLike, stretch: str = "auto") -> Raster:
+def as_raster(image: ImageLike, stretch: str = "auto", bands: str = "auto") -> Raster:
     """Check an image, keep it as it came, and find which of its values are black and white.
 
     Parameters
     ----------
-    image : (h, w), (h, w, 1) or (h, w, 3) array
+    image : (h, w) or (h, w, c) array
         Integers, truth values or floats of any size and order of bytes. One that was checked
         already stays as it is.
     stretch : str
@@ -77,17 +129,20 @@ def as_raster(image: ImageLike, stretch: str = "auto") -> Raster:
         "minmax": the least and the greatest value are.
         "P:Q", such as "0.1:99.9": these percentiles of the values are.
         "auto": as "none" for 8 bits and for floats in [0, 1]; other images are stretched, as
-        `pfeseg.image.stretch` says.
+        `pfeseg.image.stretch` says. Bands that are no colours are stretched one by one.
+    bands : str
+        Numbers from 1 on, such as "4,3,2", or "all". Three are red, green and blue, one is
+        grey, and any other number is reduced to principal components. "auto": the first
+        three, with a warning where there are more, or both of two.
     """
     if isinstance(image, Raster):
         return image
     check_stretch(stretch)
+    check_bands(bands)
     array = np.asarray(image)
-    if array.ndim == 3 and array.shape[2] == 1:
-        array = array[..., 0]
-    if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] != 3):
+    if array.ndim not in (2, 3):
         raise InvalidInputError(
-            f"an image must have shape (height, width) or (height, width, 3), got {array.shape}"
+            f"an image must have shape (height, width) or (height, width, bands), got {array.shape}"
         )
     if array.size == 0:
         raise InvalidInputError(f"the image is empty: its shape is {array.shape}")
@@ -96,9 +151,27 @@ def as_raster(image: ImageLike, stretch: str = "auto") -> Raster:
             f"an image must hold integers, truth values or floats, got {array.dtype}"
         )
     values = array.reshape(*array.shape[:2], -1)
+    n_bands = values.shape[2]
+    used = choose_bands(bands, n_bands)
+    if bands == "auto" and n_bands > len(used):
+        warnings.warn(
+            f"{n_bands} bands, used {','.join(map(str, used))}; {argument('bands', ALL_BANDS)} "
+            "uses all",
+            ImageWarning,
+            stacklevel=2,
+        )
+    if used != tuple(range(1, n_bands + 1)):
+        values = values[..., [band - 1 for band in used]]
+    if len(used) not in (1, 3):
+        layers = Layers.of(values, stretch)
+        components = layers.components()
+        least, most = float(components.min()), float(components.max())
+        most = most if most > least else least + 1.0
+        return Raster(components, least, most, stretch, bands, used, n_bands, "components", layers)
     black, white = find_range(values, stretch)
-    kind = _kernel_type(values, black, white)
-    return Raster(np.ascontiguousarray(values, kind), black, white, stretch)
+    kernel_type = _kernel_type(values, black, white)
+    contiguous = np.ascontiguousarray(values, kernel_type)
+    return Raster(contiguous, black, white, stretch, bands, used, n_bands)
 
 
 def _kernel_type(values: NDArray[Any], black: float, white: float) -> np.dtype[Any]:

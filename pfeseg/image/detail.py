@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.image.arrays import ImageLike, Raster, as_raster
-from pfeseg.image.colour import Lab, to_lab
+from pfeseg.image.colour import Lab
 from pfeseg.image.resize import area_average, interpolate, shrink, small_size
 from pfeseg.image.texture import local_contrast
 
@@ -35,8 +35,8 @@ class Detail:
 
     Attributes
     ----------
-    lab : (h', w', 3) float32 array
-        CIELAB.
+    lab : (h', w', c) float32 array
+        CIELAB, or components of bands in its units.
     """
 
     lab: Lab
@@ -51,8 +51,8 @@ def look_closely(image: Raster, small_shape: tuple[int, ...]) -> Detail:
     """Return the detail of an image that is embedded at `small_shape`, (h, w, ...)."""
     factor = max(image.shape) / working_side(DETAIL, small_shape, image.shape)
     if factor >= WORTHWHILE:
-        return Detail(to_lab(shrink(image, factor)))
-    lab = to_lab(image.rgb())
+        return Detail(shrink(image, factor).lab())
+    lab = image.lab()
     if factor < 1:
         return Detail(interpolate(lab, small_size(lab.shape, factor)).astype(np.float32))
     return Detail(lab)

@@ -1,4 +1,4 @@
-"""Ways to stretch an image, which can be read without importing NumPy."""
+"""Ways to stretch an image and to choose its bands, which can be read without NumPy."""
 
 from __future__ import annotations
 
@@ -33,3 +33,43 @@ def check_stretch(stretch: str) -> None:
     """Refuse what is no way to stretch an image."""
     if stretch not in STRETCHES:
         percentages(stretch)
+
+
+ALL_BANDS = "all"
+
+
+def check_bands(bands: str) -> None:
+    """Refuse what is no choice of bands: auto, all, or numbers such as 4,3,2."""
+    if bands not in ("auto", ALL_BANDS):
+        _band_numbers(bands)
+
+
+def choose_bands(bands: str, count: int) -> tuple[int, ...]:
+    """Return the bands to use of as many as there are, counted from 1.
+
+    "auto" takes the first three, or all where there are fewer.
+    """
+    if bands == "auto":
+        return tuple(range(1, min(count, 3) + 1))
+    if bands == ALL_BANDS:
+        return tuple(range(1, count + 1))
+    numbers = _band_numbers(bands)
+    if max(numbers) > count:
+        raise InvalidInputError(
+            f"{argument('bands')} names band {max(numbers)}, but the image has {count}; "
+            "they are counted from 1"
+        )
+    return numbers
+
+
+def _band_numbers(bands: str) -> tuple[int, ...]:
+    try:
+        numbers = tuple(int(number) for number in bands.split(","))
+    except (AttributeError, ValueError):
+        numbers = ()
+    if not numbers or min(numbers) < 1 or len(set(numbers)) < len(numbers):
+        raise InvalidInputError(
+            f"{argument('bands')} must be auto, all or different numbers from 1 on, such as 4,3,2; "
+            f"got {bands!r}"
+        )
+    return numbers

@@ -16,7 +16,7 @@ FloatArray = NDArray[np.float64]
 Floats = NDArray[np.floating[Any]]
 
 
-def downsample(image: ImageLike, factor: float) -> FloatArray:
+def downsample(image: ImageLike, factor: float) -> FloatArray | Raster:
     """Shrink an image by averaging over areas, which also guards against aliasing.
 
     Parameters
@@ -30,15 +30,17 @@ def downsample(image: ImageLike, factor: float) -> FloatArray:
     Returns
     -------
     (h // factor, w // factor, 3) float array
+        Of an image whose bands are no colours, a `Raster` of that size.
     """
     if not (np.isfinite(factor) and factor >= 1):
         raise InvalidInputError(f"the downsampling factor must be at least 1, got {factor!r}")
-    return shrink(as_raster(image), factor)
+    small = shrink(as_raster(image), factor)
+    return small.rgb() if small.kind == "colours" else small
 
 
-def shrink(image: Raster, factor: float) -> FloatArray:
-    """Do as `downsample` with an image that was checked; returns (h // factor, w // factor, 3)."""
-    return shrink_to(image, small_size(image.shape, factor)).rgb()
+def shrink(image: Raster, factor: float) -> Raster:
+    """Do as `downsample` with an image that was checked, its channels as they are."""
+    return shrink_to(image, small_size(image.shape, factor))
 
 
 def shrink_to(image: Raster, shape: tuple[int, int], threads: int = 1) -> Raster:
@@ -47,7 +49,7 @@ def shrink_to(image: Raster, shape: tuple[int, int], threads: int = 1) -> Raster
         return image
     small = kernels.average_areas(image.values, image.black, image.white, *shape, threads)
     np.clip(small, image.black, image.white, out=small)  # as rounding may go beyond
-    return replace(image, values=small)
+    return replace(image, values=small, layers=None)
 
 
 def area_average(array: Floats, shape: tuple[int, int]) -> Floats:

@@ -63,8 +63,8 @@ def draw_contact_sheet(
     """
     from PIL import Image, ImageDraw, ImageFont
 
-    raster = as_raster(image)
-    small = shrink(raster, max(1.0, max(raster.shape) / SHEET_TILE))
+    raster = as_raster(image).picture()
+    small = shrink(raster, max(1.0, max(raster.shape) / SHEET_TILE)).rgb()
     height, width = small.shape[:2]
     pictures = [np.asarray(np.rint(small * 255), dtype=np.uint8)]
     pictures += [

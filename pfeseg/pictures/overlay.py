@@ -49,7 +49,7 @@ def draw_overlay(
     -------
     (h, w, 3) uint8 array
     """
-    raster, regions = as_raster(image), np.asarray(labels)
+    raster, regions = as_raster(image).picture(), np.asarray(labels)
     if regions.dtype == bool:
         regions = regions.astype(np.uint8)
     if not np.issubdtype(regions.dtype, np.integer):

@@ -71,7 +71,7 @@ def pixel_graph(
         edges, information = _compare(classes, steps, lambda a, b: table[a, b])
         weights = _information_kernel(information)
     else:
-        x = image.rgb if features == "rgb" else image.lab
+        x = image.features if features == "rgb" else image.lab
         edges, distance2 = _compare(x, steps, lambda a, b: ((a - b) ** 2).sum(axis=2))
         weights = _heat_kernel(distance2, sigma)
     return Graph.unchecked(height * width, edges, weights, pixel_positions((height, width)))

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError
-from pfeseg.image.arrays import ImageLike, as_rgb
-from pfeseg.image.colour import Lab, to_lab
+from pfeseg.image.arrays import ImageLike, Raster, as_raster
+from pfeseg.image.colour import Lab
 
 Texture = NDArray[np.floating[Any]] | None
 
@@ -21,36 +21,33 @@ class SmallImage:
 
     Parameters
     ----------
-    rgb : (h, w, 3) array
-        In [0, 1].
+    raster : Raster
     texture : (h, w, c) array, callable or None
         Such as the local contrast, in units of CIELAB; or what makes it, as it takes time and
         not every stage looks at it.
     """
 
-    def __init__(
-        self, rgb: NDArray[np.float64], texture: Texture | Callable[[], Texture] = None
-    ) -> None:
-        self.rgb, self._texture = rgb, texture
+    def __init__(self, raster: Raster, texture: Texture | Callable[[], Texture] = None) -> None:
+        self.raster, self._texture = raster, texture
 
     @classmethod
     def of(cls, image: ImageLike, texture: Texture = None) -> SmallImage:
         """Check an image and its texture."""
-        rgb = as_rgb(image)
+        raster = as_raster(image)
         if texture is not None:
             texture = np.asarray(texture)
-            good = texture.ndim == 3 and texture.shape[:2] == rgb.shape[:2]
+            good = texture.ndim == 3 and texture.shape[:2] == raster.shape
             if not good or not np.isfinite(texture).all():
                 raise InvalidInputError(
-                    f"texture must hold finite numbers and have shape ({rgb.shape[0]}, "
-                    f"{rgb.shape[1]}, c), as the image, got {texture.shape}"
+                    f"texture must hold finite numbers and have shape ({raster.shape[0]}, "
+                    f"{raster.shape[1]}, c), as the image, got {texture.shape}"
                 )
-        return cls(rgb, texture)
+        return cls(raster, texture)
 
     @property
     def shape(self) -> tuple[int, int]:
         """Height and width."""
-        return self.rgb.shape[0], self.rgb.shape[1]
+        return self.raster.shape
 
     @cached_property
     def texture(self) -> Texture:
@@ -58,13 +55,18 @@ class SmallImage:
         return self._texture() if callable(self._texture) else self._texture
 
     @cached_property
+    def features(self) -> NDArray[np.float64]:
+        """RGB in [0, 1], or components of bands, (h, w, c)."""
+        return self.raster.features()
+
+    @cached_property
     def lab(self) -> Lab:
-        """CIELAB, (h, w, 3)."""
-        return to_lab(self.rgb)
+        """CIELAB, or components of bands in its units, (h, w, c)."""
+        return self.raster.lab()
 
     @cached_property
     def lab_and_texture(self) -> NDArray[np.floating[Any]]:
-        """CIELAB with the channels of texture, if there are any, (h, w, 3 + c)."""
+        """CIELAB with the channels of texture, if there are any, (h, w, ...)."""
         if self.texture is None:
             return self.lab
         return np.concatenate([self.lab, self.texture], axis=2)

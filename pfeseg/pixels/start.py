@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from pfeseg.clustering.mixture import Mixture, fit_mixture
 from pfeseg.errors import InvalidInputError, argument
+from pfeseg.image.arrays import ImageLike
 from pfeseg.pixels.options import ASSIGNMENTS, Assignment
 from pfeseg.pixels.small import SmallImage
 
@@ -24,7 +25,7 @@ _CHUNK_PIXELS = 1 << 16
 
 
 def gmm_initial_embedding(
-    image: ArrayLike,
+    image: ImageLike,
     n_dims: int,
     assignment: Assignment = "hard",
     seed: int = 0,
@@ -34,8 +35,8 @@ def gmm_initial_embedding(
 
     Parameters
     ----------
-    image : (h, w) or (h, w, 3) array
-        uint8, uint16 or float in [0, 1].
+    image : (h, w) or (h, w, c) array
+        As for `as_raster`.
     n_dims : int
         Number d of full-covariance components. Where the image has fewer
         colours than that, the last columns of the result are zero.
@@ -83,7 +84,7 @@ def mixture_start(
 def _features(image: SmallImage) -> FloatArray:
     """Return what the mixture is of, one row per pixel."""
     if image.texture is None:
-        return image.rgb.reshape(-1, 3)
+        return image.features.reshape(-1, image.features.shape[2])
     features = image.lab_and_texture / 100
     return np.ascontiguousarray(features.reshape(-1, features.shape[2]), dtype=np.float64)
 

@@ -35,8 +35,8 @@ CONTRAST_WEIGHT = 2.0
 Feature = Literal["lightness", "colour", "materials"]
 """What is compared across edges."""
 
-CHANNELS = {"lightness": (0, 1), "colour": (1, 3)}
-"""Channels of CIELAB of the features that are not classes, from the first to beyond the last."""
+CHANNELS: dict[str, slice] = {"lightness": slice(1), "colour": slice(1, None)}
+"""Channels of CIELAB, or of what is in its place, of the features that are not classes."""
 
 HISTOGRAMS: frozenset[str] = frozenset({"materials", "textons"})
 """Features that are classes. They are compared by the chi-square distance of their histograms,
@@ -49,8 +49,8 @@ class Appearance:
 
     Attributes
     ----------
-    lab : (h, w, 3) array
-        CIELAB at the size of the hierarchy.
+    lab : (h, w, c) array
+        CIELAB, or components of bands, at the size of the hierarchy.
     materials, textons : (h', w') int32 array
         Class of each pixel, of colour with local contrast and of filter responses, at a coarser
         size or the same.

@@ -57,6 +57,8 @@ def clean_by_colours(labels: ArrayLike, colours: Raster | Lab, smallest: float) 
     sizes = count_pixels(regions)
     if sizes.min() >= smallest:
         return regions
+    if isinstance(colours, Raster) and colours.kind == "components":
+        colours = colours.lab()
     if isinstance(colours, Raster):
         sums = kernels.lab_sums(regions, len(sizes), colours.values, colours.black, colours.white)
     else:

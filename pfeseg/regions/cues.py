@@ -84,7 +84,7 @@ def contrasts(appearance: Appearance, threads: int = 1) -> Contrasts:
             n_classes = int(materials.max()) + 1
             maps = kernels.class_contrast(materials, n_classes, window, cue.reach)
             return enlarge_edges(maps, appearance.shape)
-        first, last = CHANNELS[cue.what]
+        first, last, _ = CHANNELS[cue.what].indices(appearance.lab.shape[2])
         return kernels.colour_contrast(appearance.lab, first, last, window, cue.reach)
 
     if threads == 1:

@@ -92,7 +92,7 @@ def region_graph(
     return RegionGraph(
         areas=count_pixels(base).astype(np.float64),
         sums={
-            **{name: colours[:, slice(*channels)] for name, channels in CHANNELS.items()},
+            **{name: colours[:, channels] for name, channels in CHANNELS.items()},
             "materials": _region_histograms(appearance.materials, base, n),
             "textons": _region_histograms(appearance.textons, base, n),
             "embedding": kernels.region_sums(base, n, embedding),

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
-from pfeseg.errors import SolverWarning, failure
+from pfeseg.errors import PfesegWarning, failure
 from pfeseg.files.kinds import KINDS, REPORT, Segmented
 from pfeseg.files.reading import read_raster
 from pfeseg.parallel import run_unordered
@@ -70,7 +70,7 @@ def run_task(task: Task, threads: int | None = None, on_stage: OnStage | None = 
     started = time.perf_counter()
     name = "standard input" if task.content is not None else str(task.source)
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", SolverWarning)
+        warnings.simplefilter("always", PfesegWarning)
         try:
             done = _segment_and_write(task, name, threads, on_stage)
         except Exception as error:
@@ -86,7 +86,7 @@ def run_task(task: Task, threads: int | None = None, on_stage: OnStage | None = 
     messages = tuple(
         f"{name}: {warning.message.marked}"
         for warning in caught
-        if isinstance(warning.message, SolverWarning)
+        if isinstance(warning.message, PfesegWarning)
     )
     return replace(row, warnings=messages, seconds=round(time.perf_counter() - started, 3))
 
@@ -100,6 +100,7 @@ def _segment_and_write(
         image = read_raster(
             source,
             task.settings.stretch,
+            task.settings.bands,
             page=task.page,
             allow_huge=task.allow_huge,
             name=name,

@@ -35,13 +35,15 @@ from pfeseg.solver.graph import Graph
 Arrays = dict[str, NDArray[Any]]
 
 
-def downsample_stage(image: Raster, output: Path, settings: Settings) -> NDArray[Any]:
+def downsample_stage(image: Raster, output: Path, settings: Settings) -> Raster:
     """Shrink an image and measure its local contrast; returns the small image."""
     small = steps.shrink_image(image, settings)
     contrast = measure_contrast(look_closely(image, small.shape), small.shape)
-    used = _chosen(settings, "stretch", "downsample", "max_size")
-    sizes = {"size": np.array(small.shape[:2]), "full_size": np.array(image.shape)}
-    write_stage(output, "image", used, {"image": small, "texture": contrast, **sizes})
+    used = _chosen(settings, "stretch", "bands", "downsample", "max_size")
+    sizes = {"size": np.array(small.shape), "full_size": np.array(image.shape)}
+    pixels = small.rgb() if small.kind == "colours" else small.values
+    content = {"image": pixels, "pixels": np.array(small.kind), "texture": contrast}
+    write_stage(output, "image", used, content | sizes)
     return small
 
 
@@ -190,7 +192,11 @@ def describe_stage(path: Path) -> dict[str, Any]:
 
 def _small_image(arrays: Arrays, settings: Settings) -> SmallImage:
     texture = steps.weighted_texture(lambda: arrays["texture"], settings)
-    return SmallImage.of(arrays["image"], texture)
+    pixels = arrays["image"]
+    if arrays.get("pixels", "colours") == "components":
+        raster = Raster(pixels, pixels.min(), pixels.max(), "none", kind="components")
+        return SmallImage(raster, texture)
+    return SmallImage.of(pixels, texture)
 
 
 def _checked(image: Raster, arrays: Arrays, embedding_file: Path) -> Raster:

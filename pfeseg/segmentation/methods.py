@@ -92,7 +92,8 @@ def _by_mixture(image: PreparedImage, d: int, k: int, _: OnIteration | None) -> 
 
 
 def _by_colour(image: PreparedImage, d: int, k: int, _: OnIteration | None) -> Coordinates:
-    return Coordinates(image.small.rgb.reshape(-1, 3))
+    features = image.small.features
+    return Coordinates(features.reshape(-1, features.shape[2]))
 
 
 def _eigenmaps(image: PreparedImage, d: int, k: int, _: OnIteration | None) -> Coordinates:

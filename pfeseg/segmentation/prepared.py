@@ -45,8 +45,8 @@ class PreparedImage:
 
     Parameters
     ----------
-    image : (H, W) or (H, W, 3) array
-        As for `as_raster`; what is stretched already stays so, whatever the settings say.
+    image : (H, W) or (H, W, c) array
+        As for `as_raster`; one that was checked already stays as it is, whatever the settings say.
     settings : Settings
     once : bool
         Promises that there will be one segmentation only, which saves memory.
@@ -65,8 +65,8 @@ class PreparedImage:
         threads: int | None = None,
         on_stage: OnStage | None = None,
     ) -> None:
-        self.image = as_raster(image, settings.stretch)
-        self.settings = settings = settings.changed(stretch=self.image.stretch)
+        self.image = as_raster(image, settings.stretch, settings.bands)
+        self.settings = settings = settings.changed(**self.image.choices)
         self.threads, self._once, self.on_stage = threads, once, on_stage
         self._clock = Clock(on_stage)
         with self._clock("downsample"):

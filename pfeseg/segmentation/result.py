@@ -23,10 +23,13 @@ class Segmentation:
     ----------
     labels : (H, W) int32 array
         At the size of the image; 0, 1, ... none left out.
-    black, white : float
-        Values of the image that were taken for no and for full brightness.
-    small_image : (h, w, 3) float array
-        The downsampled image, of h w = n pixels.
+    black, white : float or list of float
+        Values of the image that were taken for no and for full brightness; of each band where
+        these are no colours.
+    bands : tuple of int
+        The bands of the image that were used, counted from 1, of `n_bands` that it has.
+    small_image : (h, w, c) float array
+        The downsampled image, of h w = n pixels: RGB in [0, 1], or components of its bands.
     graph : Graph or None
         None for the methods that look at colours only.
     coordinates : (n, c) array
@@ -51,8 +54,10 @@ class Segmentation:
     """
 
     labels: NDArray[np.int32]
-    black: float
-    white: float
+    black: float | list[float]
+    white: float | list[float]
+    bands: tuple[int, ...]
+    n_bands: int
     small_image: NDArray[np.float64]
     graph: Graph | None
     coordinates: NDArray[np.floating[Any]]
@@ -99,6 +104,8 @@ class Segmentation:
             "image_size": [int(side) for side in self.labels.shape[::-1]],
             "black": self.black,
             "white": self.white,
+            "bands": list(self.bands),
+            "bands_in_image": self.n_bands,
             "solved_size": [int(side) for side in self.small_image.shape[1::-1]],
             "dims": self.n_dims,
             **({"dims_lowered_from": USUAL_DIMS} if self.has_lowered_dims else {}),

@@ -31,9 +31,9 @@ def segment(
 
     Parameters
     ----------
-    image : (H, W) or (H, W, 3) array
-        Integers or floats, stretched as `Settings.stretch` says; or the result of `as_raster`,
-        which is taken as it is.
+    image : (H, W) or (H, W, c) array
+        Integers or floats, stretched as `Settings.stretch` says, of the bands that
+        `Settings.bands` names; or the result of `as_raster`, which is taken as it is.
     settings : Settings, optional
     on_iteration : callable, optional
         Called with each `IterationRecord` of the solver.
@@ -49,8 +49,8 @@ def segment(
         raise InvalidInputError(
             f"a hierarchy needs {argument('method', 'pfe')}, not {settings.method}"
         )
-    raster = as_raster(image, settings.stretch)
-    settings = settings.changed(stretch=raster.stretch)
+    raster = as_raster(image, settings.stretch, settings.bands)
+    settings = settings.changed(**raster.choices)
     cut, choosing = settings.cut, {}
     if settings.is_open:
         started = time.perf_counter()

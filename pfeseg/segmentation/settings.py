@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pfeseg.checks import one_of, to_positive, to_whole, true_or_false
 from pfeseg.errors import InvalidInputError, argument
-from pfeseg.image.options import check_stretch
+from pfeseg.image.options import check_bands, check_stretch
 from pfeseg.pixels.options import ASSIGNMENTS, Assignment, Features, check_graph_options
 from pfeseg.segmentation.cuts import (
     AUTOMATIC,
@@ -57,6 +57,9 @@ class Settings:
     stretch : str
         Which values of the image are black and white: "auto", "none", "minmax", or two
         percentiles such as "0.1:99.9"; see `as_raster`.
+    bands : str
+        Which bands of the image are used: "auto", "all", or numbers such as "4,3,2"; see
+        `as_raster`.
     refine : bool
         Draw the boundaries along the edges of the image at full size.
     downsample : float
@@ -82,6 +85,7 @@ class Settings:
     cluster: Clustered = "regions"
     min_region: float = 0.0
     stretch: str = "auto"
+    bands: str = "auto"
     refine: bool = True
     downsample: float = 1
     max_size: int | None = 120
@@ -100,6 +104,7 @@ class Settings:
         self._check_cut()
         one_of(self, "cluster", CLUSTERED)
         check_stretch(self.stretch)
+        check_bands(self.bands)
         true_or_false(self, "refine")
         to_positive(self, "texture", or_zero=True)
         to_positive(self, "min_region", or_zero=True)

@@ -48,8 +48,8 @@ Texture = NDArray[np.floating[Any]]
 Labels = NDArray[np.int32]
 
 
-def shrink_image(image: Raster, settings: Settings) -> FloatArray:
-    """Step 1: shrink an image to the size at which it is embedded, (h, w, 3)."""
+def shrink_image(image: Raster, settings: Settings) -> Raster:
+    """Step 1: shrink an image to the size at which it is embedded."""
     return shrink(image, settings.shrinking(image.shape))
 
 
@@ -134,7 +134,7 @@ def build_hierarchy(
 
     Parameters
     ----------
-    image : (H, W) or (H, W, 3) array
+    image : (H, W) or (H, W, c) array
         As for `as_raster`.
     Y : (h * w, d) array
         Embedding of the small image.

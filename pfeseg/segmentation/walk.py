@@ -122,11 +122,14 @@ def segment_prepared(
             assert tree is not None
             labels = prepared.clean(cut_hierarchy(tree, cut))
 
+    black, white = prepared.image.ends
     return Segmentation(
         labels=labels,
-        black=prepared.image.black,
-        white=prepared.image.white,
-        small_image=prepared.small.rgb,
+        black=black,
+        white=white,
+        bands=prepared.image.bands,
+        n_bands=prepared.image.n_bands,
+        small_image=prepared.small.features,
         graph=small.graph,
         coordinates=small.coordinates.rows,
         Y0=small.coordinates.Y0,

@@ -1,0 +1,108 @@
+"""Images of any number of bands: which are used, and what they have in common.
+
+One band is grey, and three are red, green and blue. Any other number is no colour: the bands are
+brought to one variance each, and reduced to their principal components. All that compares colours
+then compares these, in units of CIELAB: they vary as much in all as the colours of a photograph.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pfeseg.image.stretch import BLOCK_ROWS, find_percentiles, find_range
+from pfeseg.parallel import one_blas_thread
+
+ENOUGH_VARIANCE = 0.995
+"""Share of the variance that the components keep..."""
+
+FEWEST_COMPONENTS, MOST_COMPONENTS = 2, 6
+"""...if so many do."""
+
+SPREAD = 24.0
+"""Root of the variance of all components, in units of CIELAB: that of half the photographs of
+BSDS500 (train) is above it."""
+
+SHOWN_PERCENTAGES = (1.0, 99.0)
+"""Of two components: what is shown black and white."""
+
+
+@dataclass(frozen=True, eq=False)
+class Layers:
+    """The bands of an image that are no colours, as they came.
+
+    Attributes
+    ----------
+    values : (h, w, c) array
+    black, white : (c,) array
+        Of each band: values that those below and above count as.
+    """
+
+    values: NDArray[Any]
+    black: NDArray[np.float64]
+    white: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, values: NDArray[Any], stretch: str) -> Layers:
+        """Find the range of each band; see `pfeseg.image.stretch`."""
+        bands = np.moveaxis(values, 2, 0)
+        ends = np.array([find_range(band[..., None], stretch) for band in bands])
+        return cls(values, ends[:, 0], ends[:, 1])
+
+    def rows(self, first: int, bands: slice = slice(None)) -> NDArray[np.float64]:
+        """Return some rows from `first` on, of some bands, in [0, 1]."""
+        black, white = self.black[bands], self.white[bands]
+        block = self.values[first : first + BLOCK_ROWS, :, bands]
+        unit: NDArray[np.float64] = np.subtract(block, black, dtype=np.float64)
+        unit /= white - black
+        np.clip(unit, 0.0, 1.0, out=unit)
+        return unit
+
+    def components(self) -> NDArray[np.float32]:
+        """Return the principal components of the bands, (h, w, p), the strongest first."""
+        with one_blas_thread():
+            mean, weights = self._principal_axes()
+            result = np.empty((*self.values.shape[:2], weights.shape[1]), dtype=np.float32)
+            for first in range(0, len(result), BLOCK_ROWS):
+                result[first : first + BLOCK_ROWS] = (self.rows(first) - mean) @ weights
+        return result
+
+    def picture(self) -> NDArray[np.uint8]:
+        """Show the first three bands, each from its black to its white; two by components."""
+        height, width, count = self.values.shape
+        picture = np.empty((height, width, 3), dtype=np.uint8)
+        if count < 3:
+            shown = self.components()[..., [0, 1, 0]]
+            for k in range(3):
+                black, white = find_percentiles(shown[..., k : k + 1], *SHOWN_PERCENTAGES)
+                unit = (shown[..., k] - black) / ((white - black) or 1.0)
+                picture[..., k] = np.rint(255 * np.clip(unit, 0, 1))
+            return picture
+        for first in range(0, height, BLOCK_ROWS):
+            unit = self.rows(first, slice(3))
+            picture[first : first + BLOCK_ROWS] = np.rint(255 * unit)
+        return picture
+
+    def _principal_axes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the mean of the bands, (c,), and the weights of each in the components, (c, p)."""
+        height, width, count = self.values.shape
+        total, squares = np.zeros(count), np.zeros((count, count))
+        for first in range(0, height, BLOCK_ROWS):
+            block = self.rows(first).reshape(-1, count)
+            total += block.sum(axis=0)
+            squares += block.T @ block
+        mean = total / (height * width)
+        covariance = squares / (height * width) - np.outer(mean, mean)
+        deviations = np.sqrt(np.maximum(np.diag(covariance), 0))
+        varies = deviations > 1e-7  # a constant band tells nothing
+        scale = np.where(varies, 1 / np.where(varies, deviations, 1), 0)
+        variances, axes = np.linalg.eigh(covariance * np.outer(scale, scale))
+        variances, axes = np.maximum(variances[::-1], 0), axes[:, ::-1]
+        axes = axes * np.where(axes.sum(axis=0) < 0, -1, 1)  # bright where the bands are
+        needed = np.searchsorted(np.cumsum(variances), ENOUGH_VARIANCE * variances.sum()) + 1
+        kept = slice(min(max(int(needed), FEWEST_COMPONENTS), MOST_COMPONENTS))
+        unit = SPREAD / np.sqrt(variances[kept].sum() or 1.0)
+        return mean, scale[:, None] * axes[:, kept] * unit
