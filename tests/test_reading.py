@@ -17,7 +17,8 @@ import tifffile
 from PIL import Image
 
 from pfeseg import InvalidInputError
-from pfeseg.files.reading import MAX_PIXELS, read_image, read_raster
+from pfeseg.files.raster import read_raster
+from pfeseg.files.reading import MAX_PIXELS, read_image
 from pfeseg.image.arrays import as_raster
 
 RNG = np.random.default_rng(6)

@@ -12,7 +12,7 @@ from helpers import names, run, save_truth
 
 from pfeseg import Clusters, InvalidInputError, Settings, score, segment
 from pfeseg.run.sweep import sweep_rows, sweep_sheet
-from pfeseg.segmentation import prepared, steps
+from pfeseg.segmentation import steps
 from pfeseg.segmentation.sweep import AUTO_CLUSTERS, AUTO_DIMS, auto_pairs, consensus, sweep
 
 SMALL = Settings(downsample=8)
@@ -229,13 +229,13 @@ def test_command_refuses_what_cannot_work(samples, tmp_path, args, code, message
 
 def test_only_the_chosen_one_is_brought_to_full_size(chelsea, monkeypatch):
     brought = []
-    refine = prepared.to_full_size
+    refine = steps.to_full_size
 
     def counted(labels, image, *args):
         brought.append(labels.shape)
         return refine(labels, image, *args)
 
-    monkeypatch.setattr(prepared, "to_full_size", counted)
+    monkeypatch.setattr(steps, "to_full_size", counted)
     result = sweep(chelsea, [(4, 2), (4, 5), (3, 4)], settings=SMALL)
     rows = sweep_rows(result, [])
     sweep_sheet(chelsea, result, rows, [0, 1, 2])

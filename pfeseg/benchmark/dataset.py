@@ -39,7 +39,7 @@ from pfeseg.files.matlab import (
     write_contour_map,
     write_segmentations,
 )
-from pfeseg.files.reading import read_raster
+from pfeseg.files.raster import read_raster
 from pfeseg.files.writing import write_text
 from pfeseg.labels.boundaries import BoundaryCounts
 from pfeseg.labels.metrics import Comparison, compare

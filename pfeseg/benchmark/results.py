@@ -13,7 +13,7 @@ from pfeseg.benchmark.figures import draw_examples, draw_times, save_figure
 from pfeseg.benchmark.rows import Row, read_rows, rows_text
 from pfeseg.benchmark.tables import gather, markdown
 from pfeseg.files.matlab import UCM_THRESHOLDS, read_segmentations
-from pfeseg.files.reading import read_raster
+from pfeseg.files.raster import read_raster
 from pfeseg.files.writing import write_text
 from pfeseg.pictures.overlay import draw_overlay
 from pfeseg.segmentation.cuts import DEFAULT_LEVEL

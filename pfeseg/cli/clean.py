@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -37,10 +38,9 @@ def clean(
     output: Path,
     overwrite: bool,
     min_region: float,
-    page: int,
+    reading: dict[str, Any],
     stretch: str | None,
     bands: str | None,
-    allow_huge: bool,
 ) -> None:  # fmt: skip
     """Split LABELS, made by 'cluster', into connected regions and absorb the small ones.
 
@@ -49,11 +49,11 @@ def clean(
     """
     check_output(output, overwrite, (".png", ".tif", ".npy"), labels, image)
     from pfeseg.files.labels import read_labels, write_labels
-    from pfeseg.files.reading import read_raster
+    from pfeseg.files.raster import read_raster
     from pfeseg.regions.clean import clean_regions, min_pixels
 
     before = read_labels(labels)
-    picture = read_raster(image, stretch, bands, page=page, allow_huge=allow_huge)
+    picture = read_raster(image, stretch, bands, **reading)
     after = clean_regions(before, picture, min_pixels(min_region, before.size))
     write_labels(output, after)
     click.echo(f"{output}: label map of {after.max() + 1} regions", err=True)

@@ -27,8 +27,7 @@ def cluster(
     image: Path | None,
     output: Path,
     overwrite: bool,
-    page: int,
-    allow_huge: bool,
+    reading: dict[str, Any],
     **options: Any,
 ) -> None:  # fmt: skip
     """Make a label map of clusters: .png, .tif or .npy.
@@ -40,7 +39,7 @@ def cluster(
     settings = make_settings(**options)
     inputs = (embedding_file, image) if image else (embedding_file,)
     check_output(output, overwrite, (".png", ".tif", ".npy"), *inputs)
-    from pfeseg.files.reading import read_raster
+    from pfeseg.files.raster import read_raster
     from pfeseg.run.stages import cluster_stage, with_stored
 
     if options["config"] is None:
@@ -48,8 +47,6 @@ def cluster(
         settings = with_stored(settings, embedding_file, left_out)
     picture = None
     if image:
-        picture = read_raster(
-            image, settings.stretch, settings.bands, page=page, allow_huge=allow_huge
-        )
+        picture = read_raster(image, settings.stretch, settings.bands, **reading)
     labels = cluster_stage(embedding_file, output, settings, picture)
     click.echo(f"{output}: label map of {labels.max() + 1} regions", err=True)

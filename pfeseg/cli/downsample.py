@@ -22,14 +22,14 @@ from pfeseg.cli.settings import make_settings, settings_options
 @reading_options
 @settings_options("downsample")
 def downsample(
-    image: Path, output: Path, overwrite: bool, page: int, allow_huge: bool, **options: Any
+    image: Path, output: Path, overwrite: bool, reading: dict[str, Any], **options: Any
 ) -> None:
     """Shrink IMAGE to the size at which it is solved, as a file for 'graph' and 'init'."""
     settings = make_settings(**options)
     check_output(output, overwrite, (".npz",), image)
-    from pfeseg.files.reading import read_raster
+    from pfeseg.files.raster import read_raster
     from pfeseg.run.stages import downsample_stage
 
-    picture = read_raster(image, settings.stretch, settings.bands, page=page, allow_huge=allow_huge)
+    picture = read_raster(image, settings.stretch, settings.bands, **reading)
     small = downsample_stage(picture, output, settings)
     click.echo(f"{output}: image of {small.shape[1]} x {small.shape[0]} pixels", err=True)

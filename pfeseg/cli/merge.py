@@ -37,8 +37,7 @@ def merge(
     output: Path,
     overwrite: bool,
     hierarchy: Path | None,
-    page: int,
-    allow_huge: bool,
+    reading: dict[str, Any],
     **options: Any,
 ) -> None:  # fmt: skip
     """Merge the regions of IMAGE into a hierarchy and cut it: .png, .tif or .npy.
@@ -51,13 +50,13 @@ def merge(
     if hierarchy:
         check_output(hierarchy, overwrite, (".mat",), *inputs)
     from pfeseg.files.matlab import write_contour_map
-    from pfeseg.files.reading import read_raster
+    from pfeseg.files.raster import read_raster
     from pfeseg.run.stages import merge_stage, with_stored
 
     if options["config"] is None:
         left_out = [name for name in ("seed", "stretch", "bands") if options[name] is None]
         settings = with_stored(settings, embedding_file, left_out)
-    picture = read_raster(image, settings.stretch, settings.bands, page=page, allow_huge=allow_huge)
+    picture = read_raster(image, settings.stretch, settings.bands, **reading)
     labels, tree = merge_stage(embedding_file, picture, output, settings)
     click.echo(f"{output}: label map of {labels.max() + 1} regions", err=True)
     if hierarchy:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -140,7 +141,29 @@ def dims_option(default: str, text: str) -> Callable[[F], F]:
 
 
 def reading_options(command: F) -> F:
-    """Add the options of reading an image file."""
+    """Add the options of reading an image file.
+
+    Those that are no settings come as one argument, `reading`, which `read_raster` takes apart.
+    """
+    inner = command
+
+    @wraps(inner)
+    def packed(
+        page: int, allow_huge: bool, mask: str | None, nodata: tuple[float, ...], **others: Any
+    ) -> Any:
+        reading = {"page": page, "allow_huge": allow_huge, "mask": mask, "nodata": nodata}
+        return inner(reading=reading, **others)
+
+    command = option(
+        "--nodata", type=float, multiple=True, metavar="VALUE", heading=Heading.INPUTS,
+        help="Leave out pixels whose bands all have this value; nan leaves out what is not a "
+             "number. May be given again. What a TIFF file itself calls no data is left out too.",
+    )(cast("F", packed))  # fmt: skip
+    command = option(
+        "--mask", metavar="FILE|alpha", heading=Heading.INPUTS,
+        help="Leave out pixels where this image of the same size is zero, or those that are "
+             "transparent (alpha). They are 0 in label maps, and regions then count from 1.",
+    )(command)  # fmt: skip
     command = option(
         "--allow-huge", is_flag=True, heading=Heading.INPUTS,
         help="Read images of more than 100 million pixels too.",

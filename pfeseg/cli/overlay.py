@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -28,10 +29,9 @@ def overlay(
     output: Path,
     overwrite: bool,
     overlay_size: int | None,
-    page: int,
+    reading: dict[str, Any],
     stretch: str | None,
     bands: str | None,
-    allow_huge: bool,
 ) -> None:
     """Draw LABELS, a label map of any origin, over IMAGE.
 
@@ -43,12 +43,12 @@ def overlay(
 
     from pfeseg.errors import InvalidInputError
     from pfeseg.files.labels import read_labels
-    from pfeseg.files.reading import read_raster
+    from pfeseg.files.raster import read_raster
     from pfeseg.files.writing import write_picture
     from pfeseg.pictures.overlay import draw_overlay
 
     regions = read_labels(labels)
-    pixels = read_raster(image, stretch, bands, page=page, allow_huge=allow_huge)
+    pixels = read_raster(image, stretch, bands, **reading)
     try:
         picture = draw_overlay(pixels, regions, overlay_size)
     except InvalidInputError as error:

@@ -147,8 +147,7 @@ def segment(
     as_json: bool,
     quiet: bool,
     verbose: bool,
-    page: int,
-    allow_huge: bool,
+    reading: dict[str, Any],
     **options: Any,
 ) -> int:  # fmt: skip
     """Cut images into their regions.
@@ -208,8 +207,7 @@ def segment(
         plan,
         settings,
         content=content,
-        page=page,
-        allow_huge=allow_huge,
+        **reading,
         overlay_size=overlay_size,
         memory_limit=memory_limit_of(memory_limit, min(jobs, len(found))),
     )

@@ -75,8 +75,7 @@ def sweep(
     memory_limit: float | str | None,
     as_json: bool,
     quiet: bool,
-    page: int,
-    allow_huge: bool,
+    reading: dict[str, Any],
     **options: Any,
 ) -> None:  # fmt: skip
     """Segment IMAGE with several dimensions and numbers of clusters, and recommend one.
@@ -107,7 +106,7 @@ def sweep(
     """
     settings = make_settings(**options)
     from pfeseg.files.matlab import check_size, read_ground_truths
-    from pfeseg.files.reading import read_raster
+    from pfeseg.files.raster import read_raster
     from pfeseg.files.writing import refuse_existing, refuse_unwritable, write_png, write_text
     from pfeseg.run.sweep import (
         best_rows,
@@ -127,7 +126,7 @@ def sweep(
         refuse_existing([table, sheet])
     refuse_unwritable(folder)
     truths = read_ground_truths(ground_truth) if ground_truth else []
-    picture = read_raster(image, settings.stretch, settings.bands, page=page, allow_huge=allow_huge)
+    picture = read_raster(image, settings.stretch, settings.bands, **reading)
     if ground_truth:
         check_size(ground_truth, truths, picture.shape)
     try:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,6 +35,8 @@ class Segmented:
         Longer side of the overlay; that of the image unless given.
     threads : int, optional
         To write with: all processors unless given; never changes a file.
+    reading : dict, optional
+        How the file was read, for the report.
     """
 
     def __init__(
@@ -45,9 +47,10 @@ class Segmented:
         timings: dict[str, float],
         overlay_size: int | None = None,
         threads: int | None = None,
+        reading: dict[str, Any] | None = None,
     ) -> None:
         self.source, self.image, self.result, self.timings = source, image, result, timings
-        self.overlay_size, self.threads = overlay_size, threads
+        self.overlay_size, self.threads, self.reading = overlay_size, threads, reading or {}
 
     @cached_property
     def contour_map(self) -> NDArray[np.float32]:
@@ -114,50 +117,55 @@ def _contours(path: Path, of: Segmented) -> None:
 
 def _embedding(path: Path, of: Segmented) -> None:
     from pfeseg.files.writing import write_png
+    from pfeseg.image.masks import fill_outside, spread
     from pfeseg.pictures.montage import draw_embedding
 
     height, width = of.result.small_image.shape[:2]
-    write_png(path, draw_embedding(of.result.coordinates, (height, width)))
+    rows, mask = of.result.coordinates, of.result.small_mask
+    if mask is not None:  # drawn as the nearest pixels that have coordinates
+        rows = fill_outside(spread(rows, mask), mask).reshape(height * width, -1)
+    write_png(path, draw_embedding(rows, (height, width)))
 
 
 def _regions(path: Path, of: Segmented) -> None:
     from pfeseg.files.regions import regions_csv
     from pfeseg.files.writing import write_text
 
-    write_text(path, regions_csv(of.image, of.result.labels))
+    write_text(path, regions_csv(of.image, of.result.labels, of.result.first_label))
 
 
 def _coco(path: Path, of: Segmented) -> None:
     from pfeseg.files.regions import coco_json
     from pfeseg.files.writing import write_text
 
-    write_text(path, coco_json(of.image, of.result.labels, of.source.name))
+    first = of.result.first_label
+    write_text(path, coco_json(of.image, of.result.labels, of.source.name, first))
 
 
 def _geojson(path: Path, of: Segmented) -> None:
     from pfeseg.files.regions import geojson
     from pfeseg.files.writing import write_text
 
-    write_text(path, geojson(of.result.labels))
+    write_text(path, geojson(of.result.labels, of.result.first_label))
 
 
 def _masks(path: Path, of: Segmented) -> None:
     from pfeseg.files.masks import write_masks
 
-    write_masks(path, of.result.labels, of.threads)
+    write_masks(path, of.result.labels, of.threads, of.result.first_label)
 
 
 def _cutouts(path: Path, of: Segmented) -> None:
     from pfeseg.files.masks import write_cutouts
 
-    write_cutouts(path, of.image, of.result.labels, of.threads)
+    write_cutouts(path, of.image, of.result.labels, of.threads, of.result.first_label)
 
 
 def _report(path: Path, of: Segmented) -> None:
     from pfeseg.files.report import report_text
     from pfeseg.files.writing import write_text
 
-    write_text(path, report_text(of.source, of.result, of.timings))
+    write_text(path, report_text(of.source, of.result, of.timings, of.reading))
 
 
 REPORT = "report"

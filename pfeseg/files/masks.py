@@ -22,11 +22,11 @@ Box = tuple[slice, slice]
 Parts = Iterator[bytes]
 
 
-def write_masks(folder: Path, labels: Labels, threads: int | None = None) -> None:
+def write_masks(folder: Path, labels: Labels, threads: int | None = None, first: int = 0) -> None:
     """Write a mask of each region: 255 inside, 0 outside, 8 bits, of the size of the image.
 
     Only the rows of a region's box are drawn and compressed, so that thousands of regions take
-    little more than their label map.
+    little more than their label map. `first` is the first label that counts.
     """
     height, width = labels.shape
 
@@ -36,11 +36,11 @@ def write_masks(folder: Path, labels: Labels, threads: int | None = None) -> Non
         mask[:, columns] = _inside(labels, label, box)
         return encode_png(mask, 1, above=rows.start, below=height - rows.stop)
 
-    _write_each(folder, labels, encode, threads)
+    _write_each(folder, labels, first, encode, threads)
 
 
 def write_cutouts(
-    folder: Path, image: ImageLike, labels: Labels, threads: int | None = None
+    folder: Path, image: ImageLike, labels: Labels, threads: int | None = None, first: int = 0
 ) -> None:
     """Write each region as a picture of its box, 8 bits, transparent where the region is not."""
     raster = as_raster(image).picture()
@@ -50,11 +50,15 @@ def write_cutouts(
         colours = np.where(alpha, _eight_bits(raster, box), np.uint8(0))
         return encode_png(np.concatenate([colours, alpha], axis=2), 1)
 
-    _write_each(folder, labels, encode, threads)
+    _write_each(folder, labels, first, encode, threads)
 
 
 def _write_each(
-    folder: Path, labels: Labels, encode: Callable[[int, Box], Parts], threads: int | None
+    folder: Path,
+    labels: Labels,
+    first: int,
+    encode: Callable[[int, Box], Parts],
+    threads: int | None,
 ) -> None:
     """Write a picture of each label that is there; `threads` never change the files."""
     boxes = find_boxes(labels)
@@ -64,11 +68,11 @@ def _write_each(
         def write(label: int) -> None:
             box = boxes[label]
             if box is not None:
-                with (temporary / f"{label + 1:0{digits}}.png").open("wb") as file:
+                with (temporary / f"{label + 1 - first:0{digits}}.png").open("wb") as file:
                     file.writelines(encode(label, box))
 
         with ThreadPoolExecutor(threads or kernels.available_threads()) as pool:
-            for _ in pool.map(write, range(len(boxes))):
+            for _ in pool.map(write, range(first, len(boxes))):
                 pass
 
 

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError, argument
-from pfeseg.image.arrays import Raster, as_raster
 
 if TYPE_CHECKING:
     from PIL import Image, ImageFile
@@ -74,8 +73,8 @@ def read_image(
     name : str, optional
         What to call the source in error messages.
     """
-    name = name or _name_of(source)
-    content = _content(source, name)
+    name = name or name_of(source)
+    content = content_of(source, name)
     try:
         if content.getvalue().startswith(NPY_SIGNATURE):
             return _read_npy(content, page, name, allow_huge)
@@ -89,34 +88,13 @@ def read_image(
     return array
 
 
-def read_raster(
-    source: Path | bytes,
-    stretch: str | None = None,
-    bands: str | None = None,
-    *,
-    page: int = 0,
-    allow_huge: bool = False,
-    name: str | None = None,
-) -> Raster:
-    """Read an image as `read_image` does, and check it as `as_raster` does.
-
-    `stretch` and `bands` are "auto" unless told otherwise.
-
-    What is wrong with its pixels is told with its name.
-    """
-    name = name or _name_of(source)
-    array = read_image(source, page=page, allow_huge=allow_huge, name=name)
-    try:
-        return as_raster(array, stretch or "auto", bands or "auto")
-    except InvalidInputError as error:
-        raise InvalidInputError(f"{name}: {error.marked}") from error
-
-
-def _name_of(source: Path | bytes) -> str:
+def name_of(source: Path | bytes) -> str:
+    """Return what to call a source in messages."""
     return str(source) if isinstance(source, Path) else "standard input"
 
 
-def _content(source: Path | bytes, name: str) -> io.BytesIO:
+def content_of(source: Path | bytes, name: str) -> io.BytesIO:
+    """Read a whole file, or say why that cannot be."""
     if isinstance(source, Path):
         if source.is_symlink() and not source.exists():
             raise InvalidInputError(f"{name}: broken link to {source.readlink()}")
@@ -197,11 +175,12 @@ def _check_size(size: tuple[int, int], name: str, allow_huge: bool) -> None:
 
 
 def _turn_to_page(image: Image.Image, page: int, name: str) -> None:
+    if not page:
+        return  # without a look at the others, of which Pillow may not know the kind
     pages = getattr(image, "n_frames", 1)
     if page >= pages:
         raise InvalidInputError(f"{name}: has {pages} page(s), counted from 0; there is no {page}")
-    if page:
-        image.seek(page)
+    image.seek(page)
 
 
 def _to_array(image: Image.Image) -> NDArray[Any]:
@@ -248,7 +227,7 @@ def _read_deep_png(image: ImageFile.ImageFile, again: ImageFile.ImageFile) -> ND
         array = _composite(array)
     elif "transparency" in image.info:  # one colour is
         array[(array == image.info["transparency"]).all(axis=2)] = np.iinfo(array.dtype).max
-    return _upright(array, image.getexif().get(ORIENTATION_TAG, 1))
+    return upright(array, image.getexif().get(ORIENTATION_TAG, 1))
 
 
 def _has_channel_pages(image: Any) -> bool:
@@ -309,7 +288,7 @@ def _read_with_tifffile(
         array = np.moveaxis(array, 0, 2)  # channels stored one after the other
     if transparent and array.ndim == 3 and array.shape[2] in (2, 4):
         array = _composite(array)
-    return _upright(array, orientation)
+    return upright(array, orientation)
 
 
 def _read_series(series: Any, page: int, name: str, allow_huge: bool) -> NDArray[Any]:
@@ -330,7 +309,7 @@ def _read_series(series: Any, page: int, name: str, allow_huge: bool) -> NDArray
     return np.asarray(array[page])
 
 
-def _upright(array: NDArray[Any], orientation: int) -> NDArray[Any]:
+def upright(array: NDArray[Any], orientation: int) -> NDArray[Any]:
     """Turn an image as its orientation tag, 1 to 8, says."""
     if orientation in (5, 6, 7, 8):
         array = array.swapaxes(0, 1)

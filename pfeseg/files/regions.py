@@ -16,11 +16,11 @@ from pfeseg.labels.maps import find_boxes, labels_of, split_regions
 Labels = NDArray[np.integer[Any]]
 
 
-def region_rows(image: ImageLike, labels: Labels) -> list[dict[str, Any]]:
+def region_rows(image: ImageLike, labels: Labels, first: int = 0) -> list[dict[str, Any]]:
     """Measure each region: area, centroid and box in pixels, and mean colour or bands.
 
     The means are in the image's own numbers, 0 to 255 where it has 8 bits, whatever was made
-    black and white of them.
+    black and white of them. `first` is the first label that counts.
     """
     flat = labels.ravel()
     areas = np.bincount(flat)
@@ -54,13 +54,13 @@ def region_rows(image: ImageLike, labels: Labels) -> list[dict[str, Any]]:
             **{name: shown(means[label]) for name, means in means_by_name.items()},
         }
         for label, box in enumerate(find_boxes(labels))
-        if box is not None
+        if box is not None and label >= first
     ]
 
 
-def regions_csv(image: ImageLike, labels: Labels) -> str:
+def regions_csv(image: ImageLike, labels: Labels, first: int = 0) -> str:
     """Return the table of regions as CSV text."""
-    rows = region_rows(image, labels)
+    rows = region_rows(image, labels, first)
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
@@ -86,8 +86,8 @@ def run_lengths(labels: Labels) -> dict[int, list[int]]:
     return counts
 
 
-def coco_json(image: ImageLike, labels: Labels, file_name: str) -> str:
-    """Return the regions as a COCO data set of one image, label l as annotation l + 1.
+def coco_json(image: ImageLike, labels: Labels, file_name: str, first: int = 0) -> str:
+    """Return the regions as a COCO data set of one image, the first label as annotation 1.
 
     The score of a region is the share of the image that it covers.
     """
@@ -95,7 +95,7 @@ def coco_json(image: ImageLike, labels: Labels, file_name: str) -> str:
     counts = run_lengths(labels)
     annotations = [
         {
-            "id": row["label"] + 1,
+            "id": row["label"] + 1 - first,
             "image_id": 1,
             "category_id": 1,
             "iscrowd": 1,
@@ -104,7 +104,7 @@ def coco_json(image: ImageLike, labels: Labels, file_name: str) -> str:
             "bbox": [row["box_x"], row["box_y"], row["box_width"], row["box_height"]],
             "segmentation": {"size": [height, width], "counts": counts[row["label"]]},
         }
-        for row in region_rows(image, labels)
+        for row in region_rows(image, labels, first)
     ]
     return json.dumps(
         {
@@ -115,7 +115,7 @@ def coco_json(image: ImageLike, labels: Labels, file_name: str) -> str:
     )
 
 
-def geojson(labels: Labels) -> str:
+def geojson(labels: Labels, first: int = 0) -> str:
     """Return the regions as GeoJSON, a MultiPolygon each, along the borders of the pixels.
 
     Coordinates are pixels: x to the right, y down, (0, 0) the image's upper left corner. The
@@ -136,6 +136,7 @@ def geojson(labels: Labels) -> str:
             "geometry": {"type": "MultiPolygon", "coordinates": polygons[label]},
         }
         for label in sorted(polygons)
+        if label >= first
     ]
     return json.dumps({"type": "FeatureCollection", "features": features})
 

@@ -12,10 +12,19 @@ from pfeseg.kernels import variant
 from pfeseg.segmentation.result import Segmentation
 
 
-def report_text(source: Path, result: Segmentation, timings: dict[str, float]) -> str:
-    """Return the report of one image as JSON text; the timings are of files too."""
+def report_text(
+    source: Path,
+    result: Segmentation,
+    timings: dict[str, float],
+    reading: dict[str, Any] | None = None,
+) -> str:
+    """Return the report of one image as JSON text.
+
+    The timings are of files too; `reading` is how the file was read, as far as it was told.
+    """
     report = {
         "input": str(source),
+        **(reading or {}),
         "pfeseg_version": __version__,
         "kernels": variant(),
         **result.report(),

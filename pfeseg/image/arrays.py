@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from pfeseg.errors import ImageWarning, InvalidInputError, argument
 from pfeseg.image.bands import Layers
 from pfeseg.image.colour import Lab, to_lab
+from pfeseg.image.masks import Mask, check_mask, fill_outside
 from pfeseg.image.options import ALL_BANDS, check_bands, check_stretch, choose_bands
 from pfeseg.image.stretch import find_range, whole_range
 
@@ -43,6 +44,8 @@ class Raster:
         What the values are; see `pfeseg.image.bands`.
     layers : Layers or None
         The bands that components were made of, unless the image was shrunk.
+    mask : (h, w) array of bool or None
+        Which pixels belong to the image, if not all do.
     """
 
     values: NDArray[Any]
@@ -54,6 +57,7 @@ class Raster:
     n_bands: int = 3
     kind: Literal["colours", "components"] = "colours"
     layers: Layers | None = None
+    mask: Mask | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -81,7 +85,7 @@ class Raster:
         """Return what is shown of the image: itself, unless its values are no colours."""
         if self.layers is None:
             return self
-        return Raster(self.layers.picture(), 0.0, 255.0, "none")
+        return Raster(self.layers.picture(), 0.0, 255.0, "none", mask=self.mask)
 
     def features(self) -> FloatArray:
         """Return what tells pixels apart: `rgb`, or the components as shares of 100, (h, w, c)."""
@@ -116,7 +120,12 @@ def as_rgb(image: ImageLike) -> FloatArray:
     return as_raster(image).rgb()
 
 
-def as_raster(image: ImageLike, stretch: str = "auto", bands: str = "auto") -> Raster:
+def as_raster(
+    image: ImageLike,
+    stretch: str = "auto",
+    bands: str = "auto",
+    mask: ArrayLike | None = None,
+) -> Raster:
     """Check an image, keep it as it came, and find which of its values are black and white.
 
     Parameters
@@ -134,8 +143,13 @@ def as_raster(image: ImageLike, stretch: str = "auto", bands: str = "auto") -> R
         Numbers from 1 on, such as "4,3,2", or "all". Three are red, green and blue, one is
         grey, and any other number is reduced to principal components. "auto": the first
         three, with a warning where there are more, or both of two.
+    mask : (h, w) array, optional
+        Pixels where it is zero do not belong to the image, nor do those that a masked array
+        (`numpy.ma`) masks in a band that is used.
     """
     if isinstance(image, Raster):
+        if mask is not None:
+            raise InvalidInputError("a Raster has its mask already; give as_raster the mask")
         return image
     check_stretch(stretch)
     check_bands(bands)
@@ -162,16 +176,40 @@ def as_raster(image: ImageLike, stretch: str = "auto", bands: str = "auto") -> R
         )
     if used != tuple(range(1, n_bands + 1)):
         values = values[..., [band - 1 for band in used]]
+    inside = _find_inside(image, used, mask, values.shape[:2])
+    if inside is not None:
+        _refuse_infinite_inside(values, inside)
+        values = fill_outside(values, inside)
+    counted = values if inside is None else values[inside][None]
     if len(used) not in (1, 3):
-        layers = Layers.of(values, stretch)
+        layers = Layers.of(values, stretch, counted)
         components = layers.components()
         least, most = float(components.min()), float(components.max())
         most = most if most > least else least + 1.0
-        return Raster(components, least, most, stretch, bands, used, n_bands, "components", layers)
-    black, white = find_range(values, stretch)
+        return Raster(
+            components, least, most, stretch, bands, used, n_bands, "components", layers, inside
+        )
+    black, white = find_range(counted, stretch)
     kernel_type = _kernel_type(values, black, white)
     contiguous = np.ascontiguousarray(values, kernel_type)
-    return Raster(contiguous, black, white, stretch, bands, used, n_bands)
+    return Raster(contiguous, black, white, stretch, bands, used, n_bands, mask=inside)
+
+
+def _find_inside(
+    image: ImageLike, used: tuple[int, ...], mask: ArrayLike | None, shape: tuple[int, int]
+) -> Mask | None:
+    """Join the mask that was given with that of a masked array; None if all is inside."""
+    inside = None if mask is None else check_mask(mask, shape)
+    if isinstance(image, np.ma.MaskedArray):
+        masked = np.ma.getmaskarray(image).reshape(*shape, -1)[..., [band - 1 for band in used]]
+        known = ~masked.any(axis=2)
+        inside = check_mask(known if inside is None else known & inside, shape)
+    return inside
+
+
+def _refuse_infinite_inside(values: NDArray[Any], inside: Mask) -> None:
+    if values.dtype.kind == "f":
+        find_range(np.where(inside[..., None], values, values[inside][0]), "minmax")
 
 
 def _kernel_type(values: NDArray[Any], black: float, white: float) -> np.dtype[Any]:

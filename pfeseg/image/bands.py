@@ -46,9 +46,9 @@ class Layers:
     white: NDArray[np.float64]
 
     @classmethod
-    def of(cls, values: NDArray[Any], stretch: str) -> Layers:
-        """Find the range of each band; see `pfeseg.image.stretch`."""
-        bands = np.moveaxis(values, 2, 0)
+    def of(cls, values: NDArray[Any], stretch: str, counted: NDArray[Any]) -> Layers:
+        """Find the range of each band by the pixels that count; see `pfeseg.image.stretch`."""
+        bands = np.moveaxis(counted, 2, 0)
         ends = np.array([find_range(band[..., None], stretch) for band in bands])
         return cls(values, ends[:, 0], ends[:, 1])
 

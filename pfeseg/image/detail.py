@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pfeseg.image.arrays import ImageLike, Raster, as_raster
 from pfeseg.image.colour import Lab
+from pfeseg.image.masks import Mask, shrink_mask
 from pfeseg.image.resize import area_average, interpolate, shrink, small_size
 from pfeseg.image.texture import local_contrast
 
@@ -37,9 +38,12 @@ class Detail:
     ----------
     lab : (h', w', c) float32 array
         CIELAB, or components of bands in its units.
+    mask : (h', w') array of bool or None
+        Which pixels belong to the image, if not all do.
     """
 
     lab: Lab
+    mask: Mask | None = None
 
     @cached_property
     def contrast(self) -> NDArray[np.float32]:
@@ -51,11 +55,14 @@ def look_closely(image: Raster, small_shape: tuple[int, ...]) -> Detail:
     """Return the detail of an image that is embedded at `small_shape`, (h, w, ...)."""
     factor = max(image.shape) / working_side(DETAIL, small_shape, image.shape)
     if factor >= WORTHWHILE:
-        return Detail(shrink(image, factor).lab())
-    lab = image.lab()
+        small = shrink(image, factor)
+        return Detail(small.lab(), small.mask)
+    lab, mask = image.lab(), image.mask
     if factor < 1:
-        return Detail(interpolate(lab, small_size(lab.shape, factor)).astype(np.float32))
-    return Detail(lab)
+        shape = small_size(lab.shape, factor)
+        lab = interpolate(lab, shape).astype(np.float32)
+        mask = None if mask is None else shrink_mask(mask, shape)
+    return Detail(lab, mask)
 
 
 def measure_contrast(detail: Detail, small_shape: tuple[int, ...]) -> FloatArray:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pfeseg import kernels
 from pfeseg.errors import InvalidInputError
 from pfeseg.image.arrays import ImageLike, Raster, as_raster
+from pfeseg.image.masks import shrink_mask
 
 FloatArray = NDArray[np.float64]
 Floats = NDArray[np.floating[Any]]
@@ -49,7 +50,8 @@ def shrink_to(image: Raster, shape: tuple[int, int], threads: int = 1) -> Raster
         return image
     small = kernels.average_areas(image.values, image.black, image.white, *shape, threads)
     np.clip(small, image.black, image.white, out=small)  # as rounding may go beyond
-    return replace(image, values=small, layers=None)
+    mask = None if image.mask is None else shrink_mask(image.mask, shape)
+    return replace(image, values=small, layers=None, mask=mask)
 
 
 def area_average(array: Floats, shape: tuple[int, int]) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -64,11 +65,13 @@ def draw_contact_sheet(
     from PIL import Image, ImageDraw, ImageFont
 
     raster = as_raster(image).picture()
-    small = shrink(raster, max(1.0, max(raster.shape) / SHEET_TILE)).rgb()
+    shrunk = shrink(raster, max(1.0, max(raster.shape) / SHEET_TILE))
+    small = shrunk.rgb()
+    shown = replace(as_raster(small), mask=shrunk.mask)
     height, width = small.shape[:2]
     pictures = [np.asarray(np.rint(small * 255), dtype=np.uint8)]
     pictures += [
-        draw_overlay(small, enlarge_labels(labels, (height, width))) for labels, _ in tiles
+        draw_overlay(shown, enlarge_labels(labels, (height, width))) for labels, _ in tiles
     ]
     captions = ["image", *(caption for _, caption in tiles)]
     font = ImageFont.load_default(SHEET_FONT)

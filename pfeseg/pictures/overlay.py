@@ -24,6 +24,9 @@ So they are seen where a large picture is shown at the size of a screen.
 """
 
 
+OUTSIDE = 255
+"""Brightness of what a mask leaves out."""
+
 MANY_LABELS = 65536
 """Labels from this one on are numbered anew before they are drawn, as a few may be far apart."""
 
@@ -34,7 +37,7 @@ def draw_overlay(
     """Tint each region of an image with a colour of its own and draw the boundaries in white.
 
     Touching regions never share a colour, and a label keeps its colour from
-    picture to picture unless that would break this.
+    picture to picture unless that would break this. What a mask leaves out is white.
 
     Parameters
     ----------
@@ -71,7 +74,7 @@ def draw_overlay(
         raster = shrink_to(raster, small_size(raster.shape, factor))
     regions = enlarge_labels(regions, raster.shape)
     outlines = widen(find_boundaries(regions), max(1, round(OUTLINE * max(raster.shape))))
-    return kernels.tint_regions(
+    picture = kernels.tint_regions(
         raster.values,
         raster.black,
         raster.white,
@@ -80,6 +83,9 @@ def draw_overlay(
         (TINT * 255 * region_colours(regions, names)).astype(np.float32),
         outlines.view(np.uint8),
     )
+    if raster.mask is not None:
+        picture[~raster.mask] = OUTSIDE
+    return picture
 
 
 def widen(marks: NDArray[np.bool_], width: int) -> NDArray[np.bool_]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pfeseg.clustering.kmeans import quantise
 from pfeseg.image.arrays import neighbours_at, steps_within
+from pfeseg.image.masks import Mask, spread
 
 FloatArray = NDArray[np.float64]
 
@@ -36,7 +37,7 @@ RARE = 1e-8
 
 
 def colour_information(
-    colours: NDArray[np.floating[Any]], seed: int
+    colours: NDArray[np.floating[Any]], seed: int, mask: Mask | None = None
 ) -> tuple[NDArray[np.int32], FloatArray]:
     """Sort the colours of an image into classes, and tell how well these go together.
 
@@ -45,23 +46,28 @@ def colour_information(
     colours : (h, w, c) array
         CIELAB, with texture or without.
     seed : int
+    mask : (h, w) array of bool, optional
+        Colours outside of it are not looked at.
 
     Returns
     -------
     (h, w) int32 array
-        Class of each pixel.
+        Class of each pixel; 0 outside of the mask.
     (K, K) array
         `mutual_information` of the classes.
     """
-    classes, centres = quantise(colours, N_CLASSES, np.random.default_rng(seed))
+    counted = colours if mask is None else colours[mask][None]
+    classes, centres = quantise(counted, N_CLASSES, np.random.default_rng(seed))
     # An image of few colours leaves classes empty, which must not share in the counts.
     used, inverse = np.unique(classes, return_inverse=True)
     classes = inverse.reshape(classes.shape).astype(np.int32)
-    return classes, mutual_information(classes, centres[used])
+    if mask is not None:
+        classes = spread(classes[0], mask)
+    return classes, mutual_information(classes, centres[used], mask)
 
 
 def mutual_information(
-    classes: NDArray[np.int32], centres: NDArray[np.floating[Any]]
+    classes: NDArray[np.int32], centres: NDArray[np.floating[Any]], mask: Mask | None = None
 ) -> FloatArray:
     """Return the pointwise mutual information of each pair of classes, (K, K).
 
@@ -72,20 +78,25 @@ def mutual_information(
     ----------
     classes : (h, w) array
     centres : (K, c) array
+    mask : (h, w) array of bool, optional
+        Pixels outside of it meet none.
     """
-    joint = _shared(_meetings(classes, len(centres)), centres)
+    joint = _shared(_meetings(classes, len(centres), mask), centres)
     joint = joint / max(joint.sum(), 1.0) + RARE
     joint /= joint.sum()
     single = joint.sum(axis=1)
     return np.asarray(JOINT_EXPONENT * np.log(joint) - np.log(np.outer(single, single)))
 
 
-def _meetings(classes: NDArray[np.int32], n: int) -> FloatArray:
+def _meetings(classes: NDArray[np.int32], n: int, mask: Mask | None = None) -> FloatArray:
     """Count the pairs of pixels within `REACH` by their classes, (K, K), symmetric."""
     counts = np.zeros(n * n)
     for dy, dx in steps_within(REACH**2, max(classes.shape)):
         here, there = neighbours_at(classes, dy, dx)
-        counts += np.bincount((here * n + there).ravel(), minlength=n * n)
+        pairs = here * n + there
+        if mask is not None:
+            pairs = pairs[np.logical_and(*neighbours_at(mask, dy, dx))]
+        counts += np.bincount(pairs.ravel(), minlength=n * n)
     table = counts.reshape(n, n)
     return table + table.T
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.image.arrays import neighbours_at, steps_within
+from pfeseg.image.masks import Mask
 from pfeseg.pixels.cooccurrence import colour_information
 from pfeseg.pixels.options import Features, check_graph_options, parse_rms
 from pfeseg.pixels.small import SmallImage
@@ -67,26 +68,34 @@ def pixel_graph(
     # Sorted by the step in pixel number, so that edges come sorted by i, then by j.
     steps.sort(key=lambda step: step[0] * width + step[1])
     if features == "pmi":
-        classes, table = colour_information(image.lab_and_texture, seed)
-        edges, information = _compare(classes, steps, lambda a, b: table[a, b])
+        classes, table = colour_information(image.lab_and_texture, seed, image.mask)
+        edges, information = _compare(classes, steps, lambda a, b: table[a, b], image.mask)
         weights = _information_kernel(information)
     else:
         x = image.features if features == "rgb" else image.lab
-        edges, distance2 = _compare(x, steps, lambda a, b: ((a - b) ** 2).sum(axis=2))
+        edges, distance2 = _compare(x, steps, lambda a, b: ((a - b) ** 2).sum(axis=2), image.mask)
         weights = _heat_kernel(distance2, sigma)
-    return Graph.unchecked(height * width, edges, weights, pixel_positions((height, width)))
+    positions = pixel_positions((height, width), image.mask)
+    return Graph.unchecked(len(positions), edges, weights, positions)
 
 
-def pixel_positions(shape: tuple[int, int]) -> NDArray[np.int32]:
-    """Return row and column of the pixels of an image of shape (h, w), numbered row by row."""
+def pixel_positions(shape: tuple[int, int], mask: Mask | None = None) -> NDArray[np.int32]:
+    """Return row and column of the pixels of an image of shape (h, w), numbered row by row.
+
+    Those outside of a mask are left out, and have no number.
+    """
     height, width = shape
-    return np.indices((height, width), dtype=np.int32).reshape(2, -1).T.copy()
+    positions = np.indices((height, width), dtype=np.int32)
+    return (positions.reshape(2, -1) if mask is None else positions[:, mask]).T.copy()
 
 
 def _compare(
-    x: NDArray[Any], steps: Sequence[tuple[int, int]], compare: Callable[..., FloatArray]
+    x: NDArray[Any],
+    steps: Sequence[tuple[int, int]],
+    compare: Callable[..., FloatArray],
+    mask: Mask | None,
 ) -> tuple[NDArray[np.int32], FloatArray]:
-    """Compare each pixel of x, (h, w, ...), with those that `steps` lead to.
+    """Compare each pixel of x, (h, w, ...), with those that `steps` lead to, inside of a mask.
 
     Returns
     -------
@@ -101,12 +110,17 @@ def _compare(
     joined = np.zeros((height, width, len(steps)), dtype=bool)
     compared = np.zeros((height, width, len(steps)))
     for k, (dy, dx) in enumerate(steps):
-        neighbours_at(joined[..., k], dy, dx)[0][...] = True
+        both = True if mask is None else np.logical_and(*neighbours_at(mask, dy, dx))
+        neighbours_at(joined[..., k], dy, dx)[0][...] = both
         neighbours_at(compared[..., k], dy, dx)[0][...] = compare(*neighbours_at(x, dy, dx))
     step = np.array([dy * width + dx for dy, dx in steps], dtype=np.int32)
     first = np.broadcast_to(pixel[..., None], joined.shape)[joined]
     second = (pixel[..., None] + step)[joined]
-    return np.stack([first, second], axis=1), compared[joined]
+    edges = np.stack([first, second], axis=1)
+    if mask is not None:
+        number = np.cumsum(mask, dtype=np.int32) - 1
+        edges = number[edges].astype(np.int32)
+    return edges, compared[joined]
 
 
 def _information_kernel(information: FloatArray) -> FloatArray:

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from pfeseg.errors import InvalidInputError
 from pfeseg.image.arrays import ImageLike, Raster, as_raster
 from pfeseg.image.colour import Lab
+from pfeseg.image.masks import Mask
 
 Texture = NDArray[np.floating[Any]] | None
 
 
 class SmallImage:
-    """An image of h w = n pixels.
+    """An image of h w pixels, of which n belong to it: all, unless it has a mask.
 
     Parameters
     ----------
@@ -48,6 +49,23 @@ class SmallImage:
     def shape(self) -> tuple[int, int]:
         """Height and width."""
         return self.raster.shape
+
+    @property
+    def mask(self) -> Mask | None:
+        """Which pixels belong to the image, (h, w), if not all do."""
+        return self.raster.mask
+
+    @property
+    def n_pixels(self) -> int:
+        """Number of these."""
+        height, width = self.shape
+        return height * width if self.mask is None else int(self.mask.sum())
+
+    def rows(self, image: NDArray[Any]) -> NDArray[Any]:
+        """Return what an image of this size, (h, w, c), holds of each pixel, (n, c)."""
+        if self.mask is None:
+            return image.reshape(-1, *image.shape[2:])
+        return np.asarray(image[self.mask])
 
     @cached_property
     def texture(self) -> Texture:

@@ -49,8 +49,8 @@ def gmm_initial_embedding(
 
     Returns
     -------
-    (h * w, d) float32 array
-        Y0, rows in the order of the pixels.
+    (n, d) float32 array
+        Y0, rows in the order of the pixels, of which n = h * w unless the image has a mask.
     """
     return mixture_start(SmallImage.of(image, texture), n_dims, assignment, seed)
 
@@ -84,9 +84,9 @@ def mixture_start(
 def _features(image: SmallImage) -> FloatArray:
     """Return what the mixture is of, one row per pixel."""
     if image.texture is None:
-        return image.features.reshape(-1, image.features.shape[2])
+        return image.rows(image.features)
     features = image.lab_and_texture / 100
-    return np.ascontiguousarray(features.reshape(-1, features.shape[2]), dtype=np.float64)
+    return np.ascontiguousarray(image.rows(features), dtype=np.float64)
 
 
 def _fit(colours: FloatArray, n_components: int, seed: int, most: int) -> Mixture:

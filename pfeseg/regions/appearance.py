@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pfeseg.clustering.kmeans import quantise
 from pfeseg.image.colour import Lab
 from pfeseg.image.detail import WORTHWHILE, Detail, working_side
+from pfeseg.image.masks import Mask
 from pfeseg.image.resize import area_average, small_size
 from pfeseg.image.texture import filter_responses
 
@@ -56,12 +57,15 @@ class Appearance:
         size or the same.
     roughness : (h, w) array
         Local contrast of the lightness at the finest scale.
+    mask : (h, w) array of bool or None
+        Which pixels belong to the image, if not all do.
     """
 
     lab: Lab
     materials: Classes
     textons: Classes
     roughness: NDArray[np.float32]
+    mask: Mask | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -97,4 +101,4 @@ def describe(
     colour_and_contrast = np.concatenate([lab, CONTRAST_WEIGHT * contrast], axis=2)
     materials = quantise(colour_and_contrast, N_MATERIALS, rng)[0]
     textons = quantise(filter_responses(detail.lab[..., 0], shape), N_TEXTONS, rng)[0]
-    return Appearance(detail.lab, materials, textons, detail.contrast[..., 0])
+    return Appearance(detail.lab, materials, textons, detail.contrast[..., 0], detail.mask)

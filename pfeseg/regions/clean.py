@@ -11,7 +11,7 @@ from pfeseg import kernels
 from pfeseg.errors import InvalidInputError
 from pfeseg.image.arrays import ImageLike, Raster, as_raster
 from pfeseg.image.colour import Lab
-from pfeseg.labels.maps import consecutive, count_pixels, split_regions, touching
+from pfeseg.labels.maps import consecutive, count_pixels, labels_of, split_regions, touching
 
 Labels = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
@@ -44,27 +44,48 @@ def clean_regions(labels: ArrayLike, image: ImageLike, smallest: float) -> Label
     (h, w) int32 array
         Labels 0, 1, ... in order of first appearance.
     """
-    return clean_by_colours(labels, as_raster(image), smallest)
+    raster = as_raster(image)
+    return clean_by_colours(labels, raster, smallest, raster.mask is not None)
 
 
-def clean_by_colours(labels: ArrayLike, colours: Raster | Lab, smallest: float) -> Labels:
-    """Do as `clean_regions`, with an image that was checked or its CIELAB, (h, w, 3)."""
+def clean_by_colours(
+    labels: ArrayLike, colours: Raster | Lab, smallest: float, masked: bool = False
+) -> Labels:
+    """Do as `clean_regions`, with an image that was checked or its CIELAB, (h, w, 3).
+
+    Where the image is masked, label 0 is no region and stays; the others count from 1.
+    """
     regions = split_regions(labels)
     if colours.shape[:2] != regions.shape:
         raise InvalidInputError(
             f"labels of shape {regions.shape} do not fit an image of shape {colours.shape[:2]}"
         )
     sizes = count_pixels(regions)
-    if sizes.min() >= smallest:
-        return regions
+    outside = np.zeros(len(sizes), dtype=bool)
+    if masked:
+        outside = labels_of(regions, np.asarray(labels)) == 0
+
+    def numbered(owner: Labels) -> Labels:
+        numbers = consecutive(owner)
+        if masked:
+            numbers[outside] = 0
+            numbers[~outside] = consecutive(owner[~outside]) + 1
+        return numbers[regions]  # in order, as the regions are
+
+    if sizes[~outside].min() >= smallest:
+        return numbered(np.arange(len(sizes), dtype=np.int32)) if masked else regions
     if isinstance(colours, Raster) and colours.kind == "components":
         colours = colours.lab()
     if isinstance(colours, Raster):
         sums = kernels.lab_sums(regions, len(sizes), colours.values, colours.black, colours.white)
     else:
         sums = kernels.region_sums(regions, len(sizes), colours)
-    owner = _absorb(sizes.tolist(), sums, _neighbour_sets(regions), smallest)
-    return consecutive(owner)[regions]  # in order, as the regions are
+    neighbours = _neighbour_sets(regions)
+    for region in np.flatnonzero(outside).tolist():
+        for other in neighbours[region]:
+            neighbours[other].discard(region)
+        neighbours[region].clear()
+    return numbered(_absorb(sizes.tolist(), sums, neighbours, smallest))
 
 
 def min_pixels(min_region: float, n_pixels: int) -> float:

@@ -43,19 +43,22 @@ def group_regions(merged: MergedImage, n_clusters: int, seed: int = 0) -> Labels
     Returns
     -------
     (h, w) int32 array
-        Labels 0, 1, ... in order of first appearance, none left out.
+        Labels 0, 1, ... in order of first appearance, none left out. With a mask they begin with 1,
+        and 0 is outside.
     """
     tree = merged.hierarchy
     region = tree.grouped(math.ceil(REGIONS_PER_CLUSTER * n_clusters))
+    first = 0 if tree.outside is None else 1
     n_regions = int(region.max()) + 1
-    if n_regions <= n_clusters:
+    if n_regions - first <= n_clusters:
         return region[tree.base]
-    rows, areas = _describe(merged, region, n_regions)
+    rows, areas = (part[first:] for part in _describe(merged, region, n_regions))
     weights = (areas / areas.sum()) ** 2
     rng = np.random.default_rng(seed)
     clusters, centres = kmeans(rows, n_clusters, rng, N_STARTS, weights=weights)
     misfits = weights * ((rows - centres[clusters]) ** 2).sum(axis=1)
-    return consecutive(_fill(clusters, misfits, n_clusters))[region][tree.base]
+    numbers = consecutive(_fill(clusters, misfits, n_clusters)) + np.int32(first)
+    return np.concatenate([np.zeros(first, np.int32), numbers])[region][tree.base]
 
 
 def _describe(merged: MergedImage, region: Labels, n_regions: int) -> tuple[FloatArray, FloatArray]:

@@ -64,6 +64,17 @@ class RegionGraph:
     lengths: FloatArray
     contrasts: dict[str, FloatArray]
 
+    def without_last(self) -> RegionGraph:
+        """Return the graph of all regions but the last."""
+        inside = (self.pairs < len(self.areas) - 1).all(axis=1)
+        return RegionGraph(
+            self.areas[:-1],
+            {name: part[:-1] for name, part in self.sums.items()},
+            self.pairs[inside],
+            self.lengths[inside],
+            {name: part[inside] for name, part in self.contrasts.items()},
+        )
+
 
 def region_graph(
     base: Labels, appearance: Appearance, found: Contrasts, Y: NDArray[np.floating[Any]]

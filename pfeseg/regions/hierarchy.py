@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 
 from pfeseg import kernels
 from pfeseg.errors import InvalidInputError
-from pfeseg.labels.maps import consecutive, count_pixels, labels_of, touching
+from pfeseg.labels.maps import consecutive, count_pixels, labels_of, split_regions, touching
 
 Labels = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
+
+APART = float(np.nextafter(np.float32(1), np.float32(0)))
+"""Level at which what a mask keeps apart would merge: above all others, and below 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +31,23 @@ class Hierarchy:
         Regions (kept, absorbed) in the order of merging.
     levels : (n - 1,) array
         At which they merge; in [0, 1), never falling.
+    outside : int or None
+        The region of the base that does not belong to the image, if it has a mask. Segmentations
+        have 0 there, and their regions count from 1. It merges last, at level `APART`, as do
+        parts of the image that it keeps apart.
     """
 
     base: Labels
     merges: NDArray[np.int32]
     levels: FloatArray
+    outside: int | None = None
+
+    @property
+    def n_apart(self) -> int:
+        """Fewest regions that there are where none joins what the mask keeps apart."""
+        if self.outside is None:
+            return 1
+        return int((self.levels >= APART).sum())
 
     def cut(self, level: float) -> Labels:
         """Return the segmentation, (H, W), in which all regions closer than `level` are merged."""
@@ -48,6 +63,8 @@ class Hierarchy:
         """Return the region that each region of the base belongs to in `with_regions`, (n,)."""
         if n_regions < 1:
             raise InvalidInputError(f"the number of regions must be at least 1, got {n_regions}")
+        if self.outside is not None:
+            n_regions = max(n_regions, self.n_apart) + 1
         return self._after(max(0, len(self.merges) + 1 - n_regions))
 
     def resized(self, base: Labels) -> Hierarchy:
@@ -58,13 +75,23 @@ class Hierarchy:
         """
         if np.array_equal(base, self.base):
             return self
-        pairs = touching(base)
-        levels = self._merge_levels(pairs[:, 0], pairs[:, 1])
-        renumbered = consecutive(base)
-        number = labels_of(base, renumbered)
+        pieces, owners = self._split_by_outside(base)
+        pairs = touching(pieces)
+        levels = self._merge_levels(owners[pairs[:, 0]], owners[pairs[:, 1]])
+        renumbered = consecutive(pieces)
+        number = labels_of(pieces, renumbered)
         order = np.argsort(levels, kind="stable")
         merges, which = kernels.join_pairs(number[pairs[order]], int(renumbered.max()) + 1)
-        return Hierarchy(renumbered, merges, levels[order[which]])
+        outside = None
+        if self.outside is not None and (owners == self.outside).any():
+            outside = int(number[owners == self.outside][0])
+        return Hierarchy(renumbered, merges, levels[order[which]], outside)
+
+    def _split_by_outside(self, base: Labels) -> tuple[Labels, NDArray[np.int32]]:
+        """Find the pieces of each region that a mask keeps apart, and whose each is."""
+        if self.outside is None:
+            return base, np.arange(int(base.max()) + 1, dtype=np.int32)
+        return split_inside(base, base != self.outside, self.outside)
 
     def absorb_splinters(self, base: Labels, smallest: float) -> Labels:
         """Let the regions of a base that are too small join others, across their weakest sides.
@@ -75,7 +102,7 @@ class Hierarchy:
             The regions of the hierarchy, of any size; some may be missing.
         smallest : float
             Regions of fewer pixels join that touching one from which they part at the lowest
-            level, again and again until none is left.
+            level, again and again until none is left, but for what touches none inside a mask.
 
         Returns
         -------
@@ -86,6 +113,8 @@ class Hierarchy:
         if not ((sizes > 0) & (sizes < smallest)).any():
             return base
         pairs = touching(base)
+        if self.outside is not None:
+            pairs = pairs[(pairs != self.outside).all(axis=1)]
         order = np.argsort(self._merge_levels(pairs[:, 0], pairs[:, 1]), kind="stable")
         merges, which = kernels.join_pairs(pairs[order], len(sizes))
         # The weakest side of a region that is too small is one of these, and there one of the two
@@ -127,7 +156,13 @@ class Hierarchy:
 
     def _after(self, n_merges: int) -> Labels:
         """Return the region that each region of the base belongs to after so many merges, (n,)."""
-        return consecutive(_owners(self.merges[:n_merges], len(self.merges) + 1))
+        owners = _owners(self.merges[:n_merges], len(self.merges) + 1)
+        if self.outside is None:
+            return consecutive(owners)
+        inside = np.arange(len(owners)) != self.outside
+        numbers = np.zeros(len(owners), dtype=np.int32)
+        numbers[inside] = consecutive(owners[inside]) + 1
+        return numbers
 
     def _merge_levels(
         self, first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]]
@@ -137,6 +172,37 @@ class Hierarchy:
             return np.zeros(len(first))
         a, b = (np.ascontiguousarray(ends, dtype=np.int32) for ends in (first, second))
         return self.levels[kernels.joining_merges(self.merges, a, b)]
+
+
+def split_inside(
+    base: Labels, inside: NDArray[np.bool_], outside: int
+) -> tuple[Labels, NDArray[np.int32]]:
+    """Split regions into connected pieces inside of a mask.
+
+    Returns
+    -------
+    (h, w) int32 array
+        Pieces 0, 1, ... and, as the last number of all, what lies outside.
+    (pieces,) int32 array
+        Region that each piece is of; `outside` is that of the last.
+    """
+    pieces = split_regions(np.where(inside, base, -1))
+    within = np.unique(pieces[inside])
+    number = np.full(int(pieces.max()) + 1, len(within), dtype=np.int32)
+    number[within] = np.arange(len(within))
+    pieces = np.where(inside, number[pieces], np.int32(len(within)))
+    owners = np.full(len(within) + 1, outside, dtype=np.int32)
+    owners[pieces[inside]] = base[inside]
+    return pieces, owners
+
+
+def complete(
+    merges: NDArray[np.int32], levels: FloatArray, n: int
+) -> tuple[NDArray[np.int32], FloatArray]:
+    """Join what is left of n regions after some merges, one by one, at level `APART`."""
+    first, *others = np.unique(_owners(merges, n)).tolist()
+    last = np.array([(first, other) for other in others], dtype=np.int32).reshape(-1, 2)
+    return np.concatenate([merges, last]), np.append(levels, np.full(len(last), APART))
 
 
 def _owners(merges: NDArray[np.int32], n: int) -> NDArray[np.intp]:

@@ -21,7 +21,7 @@ from pfeseg.regions.appearance import Appearance
 from pfeseg.regions.chance import CHANCE, Chance
 from pfeseg.regions.cues import Contrasts, EdgeMaps, contrasts, ridges
 from pfeseg.regions.graph import RegionGraph, compared_by, region_graph
-from pfeseg.regions.hierarchy import Hierarchy
+from pfeseg.regions.hierarchy import Hierarchy, complete, split_inside
 from pfeseg.regions.refine import redraw_boundaries
 
 Labels = NDArray[np.int32]
@@ -58,11 +58,14 @@ class Outlines:
         The finest regions, 0, 1, ...
     found : Contrasts
         Across each pixel edge.
+    outside : int or None
+        The last region, if it does not belong to the image.
     """
 
     appearance: Appearance
     base: Labels
     found: Contrasts
+    outside: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +97,11 @@ class MergedImage:
 def find_outlines(appearance: Appearance, threads: int = 1) -> Outlines:
     """Find the contours of an image and the basins between them; threads never change them."""
     found = contrasts(appearance, threads)
-    return Outlines(appearance, find_base(found, appearance), found)
+    base = find_base(found, appearance)
+    if appearance.mask is None:
+        return Outlines(appearance, base, found)
+    pieces, owners = split_inside(base, appearance.mask, -1)
+    return Outlines(appearance, pieces, found, len(owners) - 1)
 
 
 def merge_image(outlines: Outlines, Y: NDArray[np.floating[Any]]) -> MergedImage:
@@ -113,7 +120,12 @@ def merge_image(outlines: Outlines, Y: NDArray[np.floating[Any]]) -> MergedImage
         Of shape (h, w).
     """
     graph = region_graph(outlines.base, outlines.appearance, outlines.found, Y)
-    return MergedImage(merge_basins(outlines.base, graph, CHANCE), graph.areas, graph.sums)
+    if outlines.outside is None:
+        return MergedImage(merge_basins(outlines.base, graph, CHANCE), graph.areas, graph.sums)
+    inside = merge_basins(outlines.base, graph.without_last(), CHANCE)
+    merges, levels = complete(inside.merges, inside.levels, len(graph.areas))
+    tree = Hierarchy(outlines.base, merges, levels, outlines.outside)
+    return MergedImage(tree, graph.areas, graph.sums)
 
 
 def unit_rows(Y: NDArray[np.floating[Any]], degrees: FloatArray) -> FloatArray:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pfeseg import kernels
 from pfeseg.image.arrays import ImageLike, Raster, as_raster
+from pfeseg.image.masks import Mask
 from pfeseg.image.resize import enlarge_labels, shrink_to
 from pfeseg.image.smoothing import gaussian
 from pfeseg.labels.maps import count_pixels, labels_of, split_regions
@@ -46,6 +47,23 @@ def to_full_size(labels: Labels, image: Raster, refine: bool, threads: int | Non
     if not refine:
         return enlarge_labels(labels, image.shape)
     return _refine(labels, image, threads or kernels.available_threads())
+
+
+def keep_mask(full: Labels, labels: Labels, outside: int, mask: Mask) -> Labels:
+    """Give labels of full size the mask of the image, exactly.
+
+    Parameters
+    ----------
+    full, labels : int32 array
+        Labels of full size, (H, W), and what they were made from, of a smaller size.
+    outside : int
+        The label of what does not belong to the image.
+    mask : (H, W) array of bool
+        Each pixel inside lies in a pixel of the smaller size that is inside.
+    """
+    strays = mask & (full == outside)
+    kept = np.where(strays, enlarge_labels(labels, full.shape), full)
+    return np.where(mask, kept, np.int32(outside))
 
 
 def _rejoin(labels: Labels) -> Labels:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pfeseg.errors import PfesegWarning, failure
 from pfeseg.files.kinds import KINDS, REPORT, Segmented
-from pfeseg.files.reading import read_raster
+from pfeseg.files.raster import read_raster
 from pfeseg.parallel import run_unordered
 from pfeseg.run.plan import Task
 from pfeseg.segmentation.clock import Clock, OnStage
@@ -103,16 +103,21 @@ def _segment_and_write(
             task.settings.bands,
             page=task.page,
             allow_huge=task.allow_huge,
+            mask=task.mask,
+            nodata=task.nodata,
             name=name,
         )
     wants_tree = any(KINDS[kind].needs_hierarchy for kind in task.results)
     refuse_too_large(image.shape, task.settings, task.memory_limit, wants_tree)
     result = segment(image, task.settings, hierarchy=wants_tree, threads=threads, on_stage=on_stage)
 
+    told = {"mask": task.mask, "nodata": [str(value) for value in task.nodata]}
+    reading = {name: value for name, value in told.items() if value}
+
     def segmented(files: dict[str, float]) -> Segmented:
         timings = {"read": files["read"]} | result.timings | files  # "write" comes last
         rounded = {stage: round(seconds, 4) for stage, seconds in timings.items()}
-        return Segmented(task.source, image, result, rounded, task.overlay_size, threads)
+        return Segmented(task.source, image, result, rounded, task.overlay_size, threads, reading)
 
     with clock("write"):
         unwritten = segmented(clock.seconds)

@@ -26,6 +26,9 @@ class Task:
         The image, where it does not come from the file `source`.
     page : int
     allow_huge : bool
+    mask : str or None
+    nodata : tuple of float
+        As for `read_raster`.
     overlay_size : int or None
         Longer side of the overlay, if not that of the image.
     memory_limit : float or None
@@ -38,6 +41,8 @@ class Task:
     content: bytes | None = None
     page: int = 0
     allow_huge: bool = False
+    mask: str | None = None
+    nodata: tuple[float, ...] = ()
     overlay_size: int | None = None
     memory_limit: float | None = None
 
@@ -105,6 +110,8 @@ def make_tasks(
     content: bytes | None = None,
     page: int = 0,
     allow_huge: bool = False,
+    mask: str | None = None,
+    nodata: tuple[float, ...] = (),
     overlay_size: int | None = None,
     memory_limit: float | None = None,
 ) -> list[Task]:
@@ -117,6 +124,8 @@ def make_tasks(
             content=content if item.path == STANDARD_INPUT else None,
             page=page,
             allow_huge=allow_huge,
+            mask=mask,
+            nodata=nodata,
             overlay_size=overlay_size,
             memory_limit=memory_limit,
         )

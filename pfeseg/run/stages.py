@@ -7,7 +7,7 @@ all stages before it, and the sizes of the image.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,13 @@ from pfeseg.clustering.embedding import cluster_embedding
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.files.labels import write_labels
 from pfeseg.files.stages import read_stage, write_stage
-from pfeseg.image.arrays import Raster
+from pfeseg.image.arrays import Raster, as_raster
 from pfeseg.image.detail import look_closely, measure_contrast
+from pfeseg.image.masks import spread
 from pfeseg.image.resize import enlarge_labels
 from pfeseg.pixels.graph import pixel_positions
 from pfeseg.pixels.small import SmallImage
 from pfeseg.regions.hierarchy import Hierarchy
-from pfeseg.regions.refine import to_full_size
 from pfeseg.segmentation import steps
 from pfeseg.segmentation.cuts import DEFAULT_LEVEL, Clusters, Level
 from pfeseg.segmentation.settings import Settings
@@ -43,7 +43,7 @@ def downsample_stage(image: Raster, output: Path, settings: Settings) -> Raster:
     sizes = {"size": np.array(small.shape), "full_size": np.array(image.shape)}
     pixels = small.rgb() if small.kind == "colours" else small.values
     content = {"image": pixels, "pixels": np.array(small.kind), "texture": contrast}
-    write_stage(output, "image", used, content | sizes)
+    write_stage(output, "image", used, content | sizes | _mask_array(small.mask))
     return small
 
 
@@ -63,7 +63,7 @@ def init_stage(image_file: Path, output: Path, settings: Settings) -> NDArray[np
     """Make the initial embedding of a downsampled image."""
     header, arrays = read_stage(image_file, "image")
     small = _small_image(arrays, settings)
-    Y0 = steps.make_start(small, settings.dims_for(small.shape), settings)
+    Y0 = steps.make_start(small, settings.dims_for(small.shape, small.n_pixels), settings)
     used = header["settings"] | _chosen(settings, "texture", "assignment", "seed")
     used |= {"n_dims": Y0.shape[1]}
     write_stage(output, "init", used, {"Y0": Y0} | _sizes(arrays))
@@ -92,7 +92,7 @@ def embed_stage(
                 f"{graph_file} was made with {argument(name, value)}, {init_file} with "
                 f"{argument(name, start_header['settings'][name])}; make both with the same"
             )
-    positions = pixel_positions(_pair(arrays["size"]))
+    positions = pixel_positions(_pair(arrays["size"]), arrays.get("mask"))
     graph = Graph.from_edges(int(arrays["n_nodes"]), arrays["edges"], arrays["weights"], positions)
     result = embed(graph, start["Y0"], settings.solver, on_iteration, threads=threads)
     used = header["settings"] | start_header["settings"] | {"solver": asdict(settings.solver)}
@@ -122,11 +122,15 @@ def cluster_stage(
     if image is not None:
         image = _checked(image, arrays, embedding_file)
     if settings.cluster == "pixels":
-        small = cluster_embedding(Y, k, settings.seed).reshape(arrays["size"])
+        clusters = cluster_embedding(Y, k, settings.seed)
+        if "mask" in arrays:
+            small = spread(clusters + np.int32(1), arrays["mask"])
+        else:
+            small = clusters.reshape(arrays["size"])
         if image is None:
             labels = enlarge_labels(small, _pair(arrays["full_size"]))
         else:
-            labels = to_full_size(small, image, settings.refine)
+            labels = steps.enlarge_clusters(small, image, settings.refine)
     elif image is None:
         raise InvalidInputError(
             "clusters of regions need the photograph; give it after the embedding, or "
@@ -195,8 +199,9 @@ def _small_image(arrays: Arrays, settings: Settings) -> SmallImage:
     pixels = arrays["image"]
     if arrays.get("pixels", "colours") == "components":
         raster = Raster(pixels, pixels.min(), pixels.max(), "none", kind="components")
-        return SmallImage(raster, texture)
-    return SmallImage.of(pixels, texture)
+    else:
+        raster = as_raster(pixels)
+    return SmallImage.of(replace(raster, mask=arrays.get("mask")), texture)
 
 
 def _checked(image: Raster, arrays: Arrays, embedding_file: Path) -> Raster:
@@ -205,6 +210,12 @@ def _checked(image: Raster, arrays: Arrays, embedding_file: Path) -> Raster:
         raise InvalidInputError(
             f"{embedding_file} belongs to an image of {_times(arrays['full_size'][::-1])} pixels, "
             f"but this one has {image.shape[1]} x {image.shape[0]}"
+        )
+    if (image.mask is not None) != ("mask" in arrays):
+        made = "with" if "mask" in arrays else "without"
+        raise InvalidInputError(
+            f"{embedding_file} was made {made} a mask; give the same {argument('mask')} and "
+            f"{argument('nodata')} to all stages"
         )
     return image
 
@@ -220,7 +231,13 @@ def _chosen(settings: Settings, *names: str) -> dict[str, Any]:
 
 
 def _sizes(arrays: Arrays) -> Arrays:
-    return {"size": arrays["size"], "full_size": arrays["full_size"]}
+    sizes = {"size": arrays["size"], "full_size": arrays["full_size"]}
+    return sizes | _mask_array(arrays.get("mask"))
+
+
+def _mask_array(mask: NDArray[np.bool_] | None) -> Arrays:
+    """Return the mask of the small image as stage files hold it, if it has one."""
+    return {} if mask is None else {"mask": mask}
 
 
 def _times(sides: Any) -> str:

@@ -92,8 +92,7 @@ def _by_mixture(image: PreparedImage, d: int, k: int, _: OnIteration | None) -> 
 
 
 def _by_colour(image: PreparedImage, d: int, k: int, _: OnIteration | None) -> Coordinates:
-    features = image.small.features
-    return Coordinates(features.reshape(-1, features.shape[2]))
+    return Coordinates(image.small.rows(image.small.features))
 
 
 def _eigenmaps(image: PreparedImage, d: int, k: int, _: OnIteration | None) -> Coordinates:

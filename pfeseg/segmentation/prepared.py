@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.image.arrays import ImageLike, as_raster
 from pfeseg.image.detail import Detail, look_closely, measure_contrast
+from pfeseg.image.masks import spread
 from pfeseg.pixels.small import SmallImage
 from pfeseg.regions.hierarchy import Hierarchy
 from pfeseg.regions.merging import MergedImage, Outlines
-from pfeseg.regions.refine import to_full_size
 from pfeseg.segmentation import steps
 from pfeseg.segmentation.clock import Clock, OnStage
 from pfeseg.segmentation.methods import METHODS, Coordinates, MethodName
@@ -141,6 +141,12 @@ class PreparedImage:
             self._last = key, placed
         return placed
 
+    def lay_out(self, labels: Labels) -> Labels:
+        """Lay the labels of the pixels of the small image out; with a mask they count from 1."""
+        if self.small.mask is None:
+            return labels.reshape(self.small.shape)
+        return spread(labels + np.int32(1), self.small.mask)
+
     def merge(self, embedding: Embedding) -> tuple[MergedImage, float]:
         """Merge the regions of the image; returns the seconds of that too.
 
@@ -151,7 +157,7 @@ class PreparedImage:
         outlines = self.outlines
         with self._clock("merge"):
             merged = steps.merge_regions(
-                outlines, embedding.Y, self.graph.degrees, self.small.shape
+                outlines, embedding.Y, self.graph.degrees, self.small.shape, self.small.mask
             )
         seconds = self._clock.seconds["outlines"] + self._clock.seconds["merge"]
         if not self._once:
@@ -168,8 +174,8 @@ class PreparedImage:
 
     def full_labels(self, small_labels: Labels) -> Labels:
         """Bring labels to the size of the image, and clean them if the settings say so."""
-        labels = to_full_size(small_labels, self.image, self.settings.refine, self.threads)
-        return self.clean(labels)
+        refine, threads = self.settings.refine, self.threads
+        return self.clean(steps.enlarge_clusters(small_labels, self.image, refine, threads))
 
     def clean(self, labels: Labels, min_region: float | None = None) -> Labels:
         """Clean labels of full size; 0 leaves them as they are.
@@ -177,7 +183,8 @@ class PreparedImage:
         `min_region` is that of the settings unless given.
         """
         smallest = self.settings.min_region if min_region is None else min_region
-        return steps.clean_labels(labels, self.image, smallest) if smallest else labels
+        masked = self.image.mask is not None
+        return steps.clean_labels(labels, self.image, smallest, masked) if smallest else labels
 
     def clean_small(self, small_labels: Labels) -> Labels:
         """Clean labels of any size as `clean` would, about: by colours of that size."""
@@ -187,20 +194,22 @@ class PreparedImage:
         height, width = self.image.shape
         if share >= 1:
             share = min(share / (height * width), 1 - 1e-9)
+        masked = self.image.mask is not None
         for lab in (self.detail.lab, self.small.lab):
             if lab.shape[:2] == small_labels.shape:
-                return steps.clean_labels(small_labels, lab, share)
-        return steps.clean_labels(small_labels, self.image, share)
+                return steps.clean_labels(small_labels, lab, share, masked)
+        return steps.clean_labels(small_labels, self.image, share, masked)
 
     def _contrast(self) -> NDArray[np.floating[Any]]:
         return measure_contrast(self.detail, self.small.shape)
 
     def _check_counts(self, n_dims: int, k: int) -> None:
-        height, width = self.small.shape
+        (height, width), n = self.small.shape, self.small.n_pixels
         factor = self.settings.shrinking(self.image.shape)
         for name, count in (("n_dims", n_dims), ("n_clusters", k)):
-            if count > height * width:
+            if count > n:
+                left = f"{width} x {height}" if self.image.mask is None else f"{n} unmasked"
                 raise InvalidInputError(
-                    f"{argument(name)} is {count}, more than the {width} x {height} pixels that "
+                    f"{argument(name)} is {count}, more than the {left} pixels that "
                     f"are left after downsampling by {factor:g}; lower it or downsample less"
                 )

@@ -22,14 +22,19 @@ class Segmentation:
     Attributes
     ----------
     labels : (H, W) int32 array
-        At the size of the image; 0, 1, ... none left out.
+        At the size of the image; 0, 1, ... none left out. With a mask, regions count from 1, and
+        0 is what does not belong to the image.
     black, white : float or list of float
         Values of the image that were taken for no and for full brightness; of each band where
         these are no colours.
     bands : tuple of int
         The bands of the image that were used, counted from 1, of `n_bands` that it has.
+    mask, small_mask : array of bool or None
+        Which pixels of the image, (H, W), and of the downsampled one, (h, w), belong to it, if
+        not all do.
     small_image : (h, w, c) float array
-        The downsampled image, of h w = n pixels: RGB in [0, 1], or components of its bands.
+        The downsampled image, of h w = n pixels, or n of them inside of its mask: RGB in
+        [0, 1], or components of its bands.
     graph : Graph or None
         None for the methods that look at colours only.
     coordinates : (n, c) array
@@ -56,6 +61,8 @@ class Segmentation:
     labels: NDArray[np.int32]
     black: float | list[float]
     white: float | list[float]
+    mask: NDArray[np.bool_] | None
+    small_mask: NDArray[np.bool_] | None
     bands: tuple[int, ...]
     n_bands: int
     small_image: NDArray[np.float64]
@@ -82,9 +89,14 @@ class Segmentation:
         return self.settings.n_dims == "usual" and self.n_dims < USUAL_DIMS
 
     @property
+    def first_label(self) -> int:
+        """Label of the first region: 1 where 0 is what a mask leaves out."""
+        return 0 if self.mask is None else 1
+
+    @property
     def n_regions(self) -> int:
-        """Number of different labels."""
-        return int(self.labels.max()) + 1
+        """Number of different labels, without the 0 of masked pixels."""
+        return int(self.labels.max()) + 1 - self.first_label
 
     def report(self) -> dict[str, Any]:
         """Return what a sidecar file holds: settings, timings and how the solver ended."""
@@ -106,6 +118,8 @@ class Segmentation:
             "white": self.white,
             "bands": list(self.bands),
             "bands_in_image": self.n_bands,
+            **({} if self.mask is None else {"masked_pixels": int((~self.mask).sum())}),
+            "first_label": self.first_label,
             "solved_size": [int(side) for side in self.small_image.shape[1::-1]],
             "dims": self.n_dims,
             **({"dims_lowered_from": USUAL_DIMS} if self.has_lowered_dims else {}),

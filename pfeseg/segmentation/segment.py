@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from numpy.typing import ArrayLike
+
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.image.arrays import ImageLike, as_raster
 from pfeseg.segmentation.clock import OnStage
@@ -23,6 +25,7 @@ def segment(
     settings: Settings | None = None,
     on_iteration: OnIteration | None = None,
     *,
+    mask: ArrayLike | None = None,
     hierarchy: bool = False,
     threads: int | None = None,
     on_stage: OnStage | None = None,
@@ -37,6 +40,9 @@ def segment(
     settings : Settings, optional
     on_iteration : callable, optional
         Called with each `IterationRecord` of the solver.
+    mask : (H, W) array, optional
+        Pixels where it is zero are left out, and so are those of masked arrays: they are no
+        nodes of the graph, and 0 in the labels, where regions then count from 1.
     hierarchy : bool
         Return the hierarchy of regions even if the labels are not cut from it.
     threads : int, optional
@@ -49,7 +55,7 @@ def segment(
         raise InvalidInputError(
             f"a hierarchy needs {argument('method', 'pfe')}, not {settings.method}"
         )
-    raster = as_raster(image, settings.stretch, settings.bands)
+    raster = as_raster(image, settings.stretch, settings.bands, mask)
     settings = settings.changed(**raster.choices)
     cut, choosing = settings.cut, {}
     if settings.is_open:
@@ -69,6 +75,6 @@ def segment(
         choosing["choose"] = time.perf_counter() - started
     else:
         prepared = PreparedImage(raster, settings, once=True, threads=threads, on_stage=on_stage)
-        n_dims = settings.dims_for(prepared.small.shape)
+        n_dims = settings.dims_for(prepared.small.shape, prepared.small.n_pixels)
     result = segment_prepared(prepared, n_dims, cut, None, on_iteration, hierarchy=hierarchy)
     return replace(result, settings=settings, timings=choosing | result.timings)

@@ -178,15 +178,15 @@ class Settings:
             return self.downsample
         return max(self.downsample, max(shape[:2]) / self.max_size)
 
-    def dims_for(self, small_shape: tuple[int, ...]) -> int:
-        """Return d for an image that is solved at a size of (h, w, ...)."""
+    def dims_for(self, small_shape: tuple[int, ...], n_pixels: int | None = None) -> int:
+        """Return d for an image that is solved at a size of (h, w, ...), or for so many pixels."""
         if self.n_dims == "auto":
             raise InvalidInputError(
                 f"{argument('n_dims', 'auto')} needs all stages at once, as in 'segment' and "
                 "'sweep'; give a number"
             )
         if self.n_dims == "usual":
-            return min(USUAL_DIMS, small_shape[0] * small_shape[1])
+            return min(USUAL_DIMS, n_pixels or small_shape[0] * small_shape[1])
         return self.n_dims
 
     def to_dict(self) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from pfeseg.errors import InvalidInputError, argument
 from pfeseg.image.arrays import ImageLike, Raster, as_raster
 from pfeseg.image.colour import Lab
 from pfeseg.image.detail import Detail, look_closely
+from pfeseg.image.masks import Mask, fill_outside, shrink_mask, spread
 from pfeseg.image.resize import shrink
 from pfeseg.kernels import available_threads
 from pfeseg.pixels.graph import pixel_graph
@@ -38,7 +39,7 @@ from pfeseg.regions.clean import clean_by_colours, min_pixels, splinter_pixels
 from pfeseg.regions.clusters import group_regions
 from pfeseg.regions.hierarchy import Hierarchy
 from pfeseg.regions.merging import MergedImage, Outlines, find_outlines, merge_image, unit_rows
-from pfeseg.regions.refine import to_full_size
+from pfeseg.regions.refine import keep_mask, to_full_size
 from pfeseg.segmentation.cuts import Level, Regions
 from pfeseg.segmentation.settings import Settings
 from pfeseg.solver.graph import Graph
@@ -85,9 +86,16 @@ def merge_regions(
     Y: NDArray[np.floating[Any]],
     degrees: FloatArray,
     small_shape: tuple[int, int],
+    mask: Mask | None = None,
 ) -> MergedImage:
-    """Step 5: merge regions by appearance and embedding, at the size of the outlines."""
-    return merge_image(outlines, unit_rows(Y, degrees).reshape(*small_shape, -1))
+    """Step 5: merge regions by appearance and embedding, at the size of the outlines.
+
+    Y has rows for the pixels inside of the mask of the small image, (h, w), if it has one.
+    """
+    rows = unit_rows(Y, degrees)
+    if mask is None:
+        return merge_image(outlines, rows.reshape(*small_shape, -1))
+    return merge_image(outlines, fill_outside(spread(rows, mask), mask))
 
 
 def cluster_merged(merged: MergedImage, n_clusters: int, image: Raster, seed: int) -> Labels:
@@ -98,7 +106,10 @@ def cluster_merged(merged: MergedImage, n_clusters: int, image: Raster, seed: in
     """
     base = merged.hierarchy.base
     if base.shape[0] > image.shape[0] or base.shape[1] > image.shape[1]:
-        merged = merged.resized(to_full_size(base, image, refine=False))
+        smaller = to_full_size(base, image, refine=False)
+        if image.mask is not None and merged.hierarchy.outside is not None:
+            smaller = keep_mask(smaller, base, merged.hierarchy.outside, image.mask)
+        merged = merged.resized(smaller)
     return group_regions(merged, n_clusters, seed)
 
 
@@ -112,12 +123,27 @@ def enlarge_hierarchy(
 ) -> Hierarchy:
     """Step 6 for all levels at once: bring a hierarchy to full size, without splinters."""
     base = to_full_size(tree.base, image, refine, threads)
+    if image.mask is not None and tree.outside is not None:
+        base = keep_mask(base, tree.base, tree.outside, image.mask)
     return tree.resized(tree.absorb_splinters(base, splinter_pixels(base.size)))
 
 
-def clean_labels(labels: Labels, colours: Raster | Lab, min_region: float) -> Labels:
-    """Step 7: split labels into connected regions, and absorb those below `min_region`."""
-    return clean_by_colours(labels, colours, min_pixels(min_region, labels.size))
+def enlarge_clusters(
+    labels: Labels, image: Raster, refine: bool, threads: int | None = None
+) -> Labels:
+    """Step 6 for clusters; where the image has a mask, they have 0 outside."""
+    full = to_full_size(labels, image, refine, threads)
+    return full if image.mask is None else keep_mask(full, labels, 0, image.mask)
+
+
+def clean_labels(
+    labels: Labels, colours: Raster | Lab, min_region: float, masked: bool = False
+) -> Labels:
+    """Step 7: split labels into connected regions, and absorb those below `min_region`.
+
+    Where the image is masked, 0 is no label and stays.
+    """
+    return clean_by_colours(labels, colours, min_pixels(min_region, labels.size), masked)
 
 
 def build_hierarchy(
@@ -136,9 +162,9 @@ def build_hierarchy(
     ----------
     image : (H, W) or (H, W, c) array
         As for `as_raster`.
-    Y : (h * w, d) array
-        Embedding of the small image.
-    degrees : (h * w,) array
+    Y : (n, d) array
+        Embedding of the small image, of n = h * w pixels, or as many as its mask leaves.
+    degrees : (n,) array
         Of the graph on which Y was solved, `Graph.degrees`.
     shape : (h, w)
         Size of the small image.
@@ -186,7 +212,7 @@ def cluster_regions(
     raster = as_raster(image)
     merged = _merge_checked(raster, Y, degrees, shape, seed, threads)
     labels = cluster_merged(merged, n_clusters, raster, seed)
-    return to_full_size(labels, raster, refine, threads)
+    return enlarge_clusters(labels, raster, refine, threads)
 
 
 def _merge_checked(
@@ -198,13 +224,14 @@ def _merge_checked(
     threads: int | None,
 ) -> MergedImage:
     """Make step 5 of what comes from outside."""
-    height, width = shape
-    if Y.ndim != 2 or not len(Y) == len(degrees) == height * width:
+    mask = None if image.mask is None else shrink_mask(image.mask, shape)
+    n = shape[0] * shape[1] if mask is None else int(mask.sum())
+    if Y.ndim != 2 or not len(Y) == len(degrees) == n:
         raise InvalidInputError(
-            f"Y and the degrees must have {height} * {width} rows, one for each pixel of the "
-            f"small image, got {len(Y)} and {len(degrees)}"
+            f"Y and the degrees must have {n} rows, one for each pixel of the small image of "
+            f"{shape[1]} x {shape[0]}, got {len(Y)} and {len(degrees)}"
         )
     if not (np.isfinite(Y).all() and np.isfinite(degrees).all()):
         raise InvalidInputError("Y and the degrees must hold finite numbers only")
     outlines = outline(look_closely(image, shape), shape, image.shape, seed, threads)
-    return merge_regions(outlines, Y, degrees, shape)
+    return merge_regions(outlines, Y, degrees, shape, mask)

@@ -289,7 +289,7 @@ def _trials(
             Trial(
                 n_dims,
                 k,
-                int(prepared.clean_small(result.labels).max()) + 1,
+                int(prepared.clean_small(result.labels).max()) + (prepared.image.mask is None),
                 result.labels,
                 *measures,
                 agreement=np.nan,

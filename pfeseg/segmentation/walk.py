@@ -72,7 +72,7 @@ def cut_small(
                 labels = prepared.cluster(merged, k)
             else:
                 flat = METHODS[name].label(found.rows, k, settings.seed)
-                labels = flat.reshape(prepared.small.shape)
+                labels = prepared.lay_out(flat)
     else:
         assert merged is not None
         labels = cut_hierarchy(merged.hierarchy, cut)
@@ -127,6 +127,8 @@ def segment_prepared(
         labels=labels,
         black=black,
         white=white,
+        mask=prepared.image.mask,
+        small_mask=prepared.small.mask,
         bands=prepared.image.bands,
         n_bands=prepared.image.n_bands,
         small_image=prepared.small.features,
