@@ -229,13 +229,13 @@ def test_command_refuses_what_cannot_work(samples, tmp_path, args, code, message
 
 def test_only_the_chosen_one_is_brought_to_full_size(chelsea, monkeypatch):
     brought = []
-    refine = steps.to_full_size
+    refine = steps.enlarge_clusters
 
     def counted(labels, image, *args):
         brought.append(labels.shape)
         return refine(labels, image, *args)
 
-    monkeypatch.setattr(steps, "to_full_size", counted)
+    monkeypatch.setattr(steps, "enlarge_clusters", counted)
     result = sweep(chelsea, [(4, 2), (4, 5), (3, 4)], settings=SMALL)
     rows = sweep_rows(result, [])
     sweep_sheet(chelsea, result, rows, [0, 1, 2])
