@@ -12,14 +12,9 @@ from hypothesis import strategies as st
 from skimage.measure import label as components
 from skimage.measure import regionprops
 
-from pfeseg.files.regions import (
-    _signed_area,
-    coco_json,
-    geojson,
-    region_rows,
-    regions_csv,
-    run_lengths,
-)
+from pfeseg.files.geojson import geojson
+from pfeseg.files.polygons import signed_area
+from pfeseg.files.regions import coco_json, region_rows, regions_csv, run_lengths
 from pfeseg.image.arrays import as_raster
 
 label_maps = st.tuples(
@@ -62,7 +57,7 @@ def test_mean_colours_are_in_the_numbers_of_the_image(chelsea):
 
 def test_csv_can_be_read_again():
     labels = np.array([[0, 0, 1], [2, 2, 1]])
-    rows = list(csv.DictReader(io.StringIO(regions_csv(np.zeros((2, 3)), labels))))
+    rows = list(csv.DictReader(io.StringIO(regions_csv(region_rows(np.zeros((2, 3)), labels)))))
     assert [row["area"] for row in rows] == ["2", "2", "2"]
 
 
@@ -94,9 +89,9 @@ def test_polygons_cover_exactly_their_regions(labels):
         assert len(polygons) == components(mask, connectivity=1).max()
         area = 0.0
         for outer, *holes in polygons:
-            assert _signed_area(outer) > 0
-            assert all(_signed_area(hole) < 0 for hole in holes)
-            area += sum(_signed_area(ring) for ring in (outer, *holes))
+            assert signed_area(outer) > 0
+            assert all(signed_area(hole) < 0 for hole in holes)
+            area += sum(signed_area(ring) for ring in (outer, *holes))
             assert all(ring[0] == ring[-1] for ring in (outer, *holes))
         assert area == mask.sum()
         inside = sum(winding(polygon, labels.shape) for polygon in polygons)

@@ -55,5 +55,5 @@ def clean(
     before = read_labels(labels)
     picture = read_raster(image, stretch, bands, **reading)
     after = clean_regions(before, picture, min_pixels(min_region, before.size))
-    write_labels(output, after)
+    write_labels(output, after, image=picture)
     click.echo(f"{output}: label map of {after.max() + 1} regions", err=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import closing
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ from pfeseg.cli.settings import make_settings, settings_options
 from pfeseg.cli.values import words
 from pfeseg.cli.wording import one_line, usage_errors
 from pfeseg.errors import InvalidInputError
-from pfeseg.files.kinds import LABELS_FORMATS, OF_HIERARCHY, OVERLAY_FORMATS, SAVEABLE
+from pfeseg.files.kinds import KINDS, LABELS_FORMATS, OF_HIERARCHY, OVERLAY_FORMATS, SAVEABLE
 from pfeseg.segmentation.methods import METHODS
 
 if TYPE_CHECKING:
@@ -177,6 +178,8 @@ def segment(
     kinds = tuple(dict.fromkeys((*save, *(OF_HIERARCHY if hierarchy else ()))))
     if set(kinds) & set(OF_HIERARCHY) and not METHODS[settings.method].has_hierarchy:
         raise click.UsageError(f"a hierarchy needs the method pfe, not {settings.method}")
+    if any(KINDS[kind].needs_place for kind in kinds) and not _has_pyogrio():
+        raise click.UsageError("a GeoPackage needs pyogrio: pip install 'pfeseg[geo]'")
     if files_from == "-" and "-" in inputs:
         raise click.UsageError("standard input can hold an image or the list of names, not both")
     names = [*inputs, *_listed(files_from)]
@@ -234,6 +237,11 @@ def segment(
                 if not reporter.wants_more:
                     break
     return reporter.finish()
+
+
+def _has_pyogrio() -> bool:
+    """Tell whether what writes GeoPackages is installed, without importing it."""
+    return find_spec("pyogrio") is not None and find_spec("rasterio") is not None
 
 
 def _listed(files_from: str | None) -> list[str]:

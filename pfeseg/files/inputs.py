@@ -186,10 +186,8 @@ def _is_result(path: Path) -> bool:
 @cache
 def _result_endings() -> tuple[str, ...]:
     """List what the names of results end in, in all formats."""
-    return tuple(
-        dict.fromkeys(
-            kind.suffix.format(labels_format=labels, overlay_format=overlay)
-            for kind in KINDS.values()
-            for labels, overlay in product(LABELS_FORMATS, OVERLAY_FORMATS)
-        )
-    )
+    endings: dict[str, None] = {}
+    for kind, labels, overlay in product(KINDS.values(), LABELS_FORMATS, OVERLAY_FORMATS):
+        result = Path("x" + kind.suffix.format(labels_format=labels, overlay_format=overlay))
+        endings |= dict.fromkeys(path.name[1:] for path in (result, *kind.beside(result)))
+    return tuple(endings)

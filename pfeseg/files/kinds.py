@@ -5,11 +5,13 @@ The table `KINDS` is all there is to a kind. It can be read without importing Nu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from pfeseg.files.beside import beside_labels
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,6 +39,9 @@ class Segmented:
         To write with: all processors unless given; never changes a file.
     reading : dict, optional
         How the file was read, for the report.
+    band_means : callable, optional
+        ``band_means(labels)`` yields the mean of each band of the file in each label, where the
+        table of regions is to have more bands than were used.
     """
 
     def __init__(
@@ -48,15 +53,29 @@ class Segmented:
         overlay_size: int | None = None,
         threads: int | None = None,
         reading: dict[str, Any] | None = None,
+        band_means: Callable[[Any], Iterable[Any]] | None = None,
     ) -> None:
         self.source, self.image, self.result, self.timings = source, image, result, timings
         self.overlay_size, self.threads, self.reading = overlay_size, threads, reading or {}
+        self._band_means = band_means
+
+    @cached_property
+    def table(self) -> list[dict[str, Any]]:
+        """The rows of the table of regions."""
+        from pfeseg.files.regions import table_rows
+
+        means = self._band_means(self.result.labels) if self._band_means else ()
+        return table_rows(self.image, self.result.labels, self.result.first_label, means)
 
     @cached_property
     def contour_map(self) -> NDArray[np.float32]:
         """The ultrametric contour map, of the kinds that need the hierarchy."""
         assert self.result.hierarchy is not None
         return self.result.hierarchy.contour_map()
+
+
+def _nothing(path: Path) -> tuple[Path, ...]:
+    return ()
 
 
 @dataclass(frozen=True)
@@ -71,20 +90,26 @@ class Kind:
     write : callable
         ``write(path, segmented)`` writes it.
     needs_hierarchy : bool
+    needs_place : bool
+        Written of georeferenced images only.
     is_folder : bool
         Of pictures, one a region; written, kept or replaced as a whole.
+    beside : callable
+        ``beside(path)`` names what may lie beside it and is part of it.
     """
 
     suffix: str
     write: Callable[[Path, Segmented], None]
     needs_hierarchy: bool = False
+    needs_place: bool = False
     is_folder: bool = False
+    beside: Callable[[Path], tuple[Path, ...]] = _nothing
 
 
 def _labels(path: Path, of: Segmented) -> None:
     from pfeseg.files.labels import write_labels
 
-    write_labels(path, of.result.labels, of.threads)
+    write_labels(path, of.result.labels, of.threads, of.image)
 
 
 def _overlay(path: Path, of: Segmented) -> None:
@@ -131,7 +156,7 @@ def _regions(path: Path, of: Segmented) -> None:
     from pfeseg.files.regions import regions_csv
     from pfeseg.files.writing import write_text
 
-    write_text(path, regions_csv(of.image, of.result.labels, of.result.first_label))
+    write_text(path, regions_csv(of.table))
 
 
 def _coco(path: Path, of: Segmented) -> None:
@@ -143,10 +168,17 @@ def _coco(path: Path, of: Segmented) -> None:
 
 
 def _geojson(path: Path, of: Segmented) -> None:
-    from pfeseg.files.regions import geojson
+    from pfeseg.files.geojson import geojson
     from pfeseg.files.writing import write_text
 
-    write_text(path, geojson(of.result.labels, of.result.first_label))
+    write_text(path, geojson(of.result.labels, of.result.first_label, of.image.georeference))
+
+
+def _geopackage(path: Path, of: Segmented) -> None:
+    from pfeseg.files.geopackage import write_geopackage
+
+    assert of.image.georeference is not None
+    write_geopackage(path, of.result.labels, of.table, of.image.georeference)
 
 
 def _masks(path: Path, of: Segmented) -> None:
@@ -171,7 +203,7 @@ def _report(path: Path, of: Segmented) -> None:
 REPORT = "report"
 
 KINDS: dict[str, Kind] = {
-    "labels": Kind("_labels.{labels_format}", _labels),
+    "labels": Kind("_labels.{labels_format}", _labels, beside=beside_labels),
     "overlay": Kind("_overlay.{overlay_format}", _overlay),
     "boundaries": Kind("_boundaries.png", _boundaries),
     "ucm": Kind("_ucm.mat", _ucm, needs_hierarchy=True),
@@ -180,6 +212,7 @@ KINDS: dict[str, Kind] = {
     "regions": Kind("_regions.csv", _regions),
     "coco": Kind("_coco.json", _coco),
     "geojson": Kind("_regions.geojson", _geojson),
+    "geopackage": Kind("_regions.gpkg", _geopackage, needs_place=True),
     "masks": Kind("_masks", _masks, is_folder=True),
     "cutouts": Kind("_cutouts", _cutouts, is_folder=True),
     REPORT: Kind(".json", _report),

@@ -2,43 +2,82 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.errors import InvalidInputError
+from pfeseg.errors import ImageWarning, InvalidInputError, argument
+from pfeseg.files.beside import beside_labels, style_of
+from pfeseg.files.png import encode_png
 from pfeseg.files.reading import quiet_pillow
-from pfeseg.files.writing import replacing, write_png
+from pfeseg.files.writing import replacing_group
+from pfeseg.image.arrays import Raster
+from pfeseg.image.georeference import Georeference
 
 LabelsFormat = Literal["png", "tif", "npy"]
 
 MAX_LABEL = 2**62
 
 
-def write_labels(path: Path, labels: NDArray[np.integer[Any]], threads: int | None = None) -> None:
+def write_labels(
+    path: Path,
+    labels: NDArray[np.integer[Any]],
+    threads: int | None = None,
+    image: Raster | None = None,
+) -> None:
     """Write a label map in the format that the ending of `path` names.
 
     .png holds up to 65,536 labels in 16 bits, .tif and .npy any number in 32. `threads` never
-    change the file.
+    change the file. Where `image`, to which the labels belong, is georeferenced, the label map
+    is too, with a style for QGIS beside it; .tif then has 16 bits if these are enough.
     """
     kind = labels_format(path)
-    if kind == "png":
-        if labels.max() > 65535:
-            raise InvalidInputError(
-                f"{path}: {labels.max() + 1} labels are more than a 16-bit PNG holds (65536); "
-                "write them as tif or npy"
-            )
-        write_png(path, labels.astype(np.uint16), threads)
-    elif kind == "tif":
-        import tifffile
+    if kind == "png" and labels.max() > 65535:
+        raise InvalidInputError(
+            f"{path}: {labels.max() + 1} labels are more than a 16-bit PNG holds (65536); "
+            "write them as tif or npy"
+        )
+    place = image.georeference if image is not None else None
+    with replacing_group(path, beside_labels(path)) as folder:
+        new = folder / path.name
+        if place is not None:
+            _write_place(new, labels, place, image is not None and image.mask is not None)
+        if kind == "png":
+            with new.open("wb") as file:
+                file.writelines(encode_png(labels.astype(np.uint16), threads))
+        elif kind == "npy":
+            with new.open("wb") as file:
+                np.save(file, labels.astype(np.int32, copy=False))
+        elif place is None:
+            import tifffile
 
-        with replacing(path) as temporary:
-            tifffile.imwrite(temporary, labels.astype(np.uint32), compression="zlib")
+            tifffile.imwrite(new, labels.astype(np.uint32), compression="zlib")
+
+
+def _write_place(
+    path: Path, labels: NDArray[np.integer[Any]], place: Georeference, has_outside: bool
+) -> None:
+    """Write what tells where a label map lies: a GeoTIFF itself, what is beside of others."""
+    from pfeseg.files.geotiff import write_auxiliary, write_geotiff
+    from pfeseg.files.style import qgis_style
+
+    kind = labels_format(path)
+    if kind == "npy":
+        warnings.warn(
+            "an array of NumPy's does not hold a place on earth; "
+            f"{argument('labels_format', 'tif')} does",
+            ImageWarning,
+            stacklevel=3,
+        )
+        return
+    if kind == "tif":
+        write_geotiff(path, labels, place, has_outside)
     else:
-        with replacing(path) as temporary, temporary.open("wb") as file:
-            np.save(file, labels.astype(np.int32, copy=False))
+        write_auxiliary(path, place)
+    style_of(path).write_text(qgis_style(labels, int(has_outside)), encoding="utf-8")
 
 
 def read_labels(path: Path) -> NDArray[np.int64]:

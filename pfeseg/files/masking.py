@@ -13,12 +13,19 @@ from numpy.typing import NDArray
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.files.reading import (
     ALPHA_SAMPLES,
-    ORIENTATION_TAG,
-    TIFF_SIGNATURES,
     content_of,
     quiet_pillow,
     read_image,
+    turn_back_of,
     upright,
+)
+from pfeseg.files.tiff import (
+    SIGNATURES,
+    find_mask_sheet,
+    find_sheet,
+    read_sheet,
+    sheet_number,
+    turn_of,
 )
 
 Mask = NDArray[np.bool_]
@@ -59,8 +66,8 @@ def find_mask(
     """
     inside = [] if mask is None else [_read_mask(source, mask, bands.shape, page, name)]
     content = content_of(source, name)
-    if content.getvalue()[:4] in TIFF_SIGNATURES:
-        stored, own = _of_tiff(content, page)
+    if content.getvalue()[:4] in SIGNATURES:
+        stored, own = _of_tiff(content, page, name)
         nodata = [*nodata, *stored]
         if own is not None and own.shape == bands.shape[:2]:
             inside.append(own)
@@ -114,12 +121,13 @@ def _read_alpha(source: Path | bytes, page: int, name: str) -> Mask:
     alpha = None
     try:
         with quiet_pillow() as pillow, pillow.open(content) as image:
-            image.seek(page)
+            image.seek(sheet_number(content, page, name))
             if "A" in image.getbands() or "a" in image.getbands() or "transparency" in image.info:
+                back = turn_back_of(image)
                 ImageOps.exif_transpose(image, in_place=True)
-                alpha = np.asarray(image.convert("RGBA").getchannel("A"))
+                alpha = upright(np.asarray(image.convert("RGBA").getchannel("A")), back)
     except UnidentifiedImageError:
-        alpha = _alpha_of_tiff(content, page)
+        alpha = _alpha_of_tiff(content, page, name)
     if alpha is None:
         raise InvalidInputError(
             f"{name}: has no alpha channel, which {argument('mask', ALPHA)} needs; give the file "
@@ -128,31 +136,36 @@ def _read_alpha(source: Path | bytes, page: int, name: str) -> Mask:
     return np.asarray(alpha != 0)
 
 
-def _alpha_of_tiff(content: io.BytesIO, page: int) -> NDArray[Any] | None:
+def _alpha_of_tiff(content: io.BytesIO, page: int, name: str) -> NDArray[Any] | None:
     import tifffile
 
     content.seek(0)
     with tifffile.TiffFile(content) as tiff:
-        sheet: Any = tiff.pages[page]
+        sheet: Any = tiff.pages[find_sheet(tiff, page, name)]
         if not any(extra in ALPHA_SAMPLES for extra in sheet.extrasamples):
             return None
-        array = np.asarray(sheet.asarray())
+        array = read_sheet(content, sheet, name)
         if sheet.planarconfig == 2:
             array = np.moveaxis(array, 0, 2)
-        return upright(array[..., -1], sheet.tags.valueof(ORIENTATION_TAG, 1))
+        return upright(array[..., -1], turn_of(sheet))
 
 
-def _of_tiff(content: io.BytesIO, page: int) -> tuple[list[float], Mask | None]:
-    """Return what a TIFF file calls no data, and its own mask of the first page."""
+def _of_tiff(content: io.BytesIO, page: int, name: str) -> tuple[list[float], Mask | None]:
+    """Return what a page of a TIFF file calls no data, and its own mask."""
     import tifffile
 
     content.seek(0)
     try:
         with tifffile.TiffFile(content) as tiff:
-            first: Any = tiff.pages[0]
-            text = str(first.tags.valueof(NODATA_TAG, "")).strip("\0 ")
-            masks = [sheet for sheet in tiff.pages if getattr(sheet, "subfiletype", 0) & 4]
-            own = np.asarray(masks[0].asarray()) != 0 if masks and page == 0 else None
+            index = 0 if tiff.is_imagej or tiff.is_ome else find_sheet(tiff, page, name)
+            sheet: Any = tiff.pages[index]
+            text = str(sheet.tags.valueof(NODATA_TAG, "")).strip("\0 ")
+            stored = find_mask_sheet(tiff, index)
+            own = None
+            if stored is not None:
+                own = upright(read_sheet(content, stored, name) != 0, turn_of(sheet))
+    except InvalidInputError:
+        raise
     except Exception:  # what is damaged was read all the same
         return [], None
     try:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from pfeseg.errors import InvalidInputError
+from pfeseg.files.georeference import read_georeference
 from pfeseg.files.masking import find_mask
 from pfeseg.files.reading import name_of, read_image
 from pfeseg.image.arrays import Raster, as_raster
@@ -28,7 +30,8 @@ def read_raster(
     """Read an image as `read_image` does, and check it as `as_raster` does.
 
     `stretch` and `bands` are "auto" unless told otherwise; `mask` and `nodata` are those of
-    `find_mask`. What is wrong with the pixels is told with the name of the file.
+    `find_mask`. Where on earth it lies is read too.
+    What is wrong with the pixels is told with the name of the file.
     """
     name = name or name_of(source)
     array = read_image(source, page=page, allow_huge=allow_huge, name=name)
@@ -38,8 +41,10 @@ def read_raster(
         if used != tuple(range(1, layers.shape[2] + 1)):
             layers = layers[..., np.array(used) - 1]
         inside = find_mask(source, layers, mask=mask, nodata=nodata, page=page, name=name)
-        return as_raster(array, stretch or "auto", bands or "auto", inside)
+        raster = as_raster(array, stretch or "auto", bands or "auto", inside)
+        place = read_georeference(source, raster.shape, page=page, name=name)
     except InvalidInputError as error:
         if error.marked.startswith(f"{name}: "):
             raise
         raise InvalidInputError(f"{name}: {error.marked}") from error
+    return replace(raster, georeference=place)

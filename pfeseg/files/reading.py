@@ -14,6 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError, argument
+from pfeseg.files.tiff import (
+    ORIENTATION_TAG,
+    SIGNATURES,
+    find_sheet,
+    is_placed,
+    read_sheet,
+    sheet_number,
+    turn_of,
+)
 
 if TYPE_CHECKING:
     from PIL import Image, ImageFile
@@ -38,12 +47,10 @@ HEIF_SUFFIXES = {".heic", ".heif"}
 
 NPY_SIGNATURE = b"\x93NUMPY"
 
-TIFF_SIGNATURES = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
-
 HEIF_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
 """What a HEIF file calls itself, behind its first eight bytes."""
 
-BITS_TAG, PHOTOMETRIC_TAG, DESCRIPTION_TAG, ORIENTATION_TAG = 258, 262, 270, 274
+BITS_TAG, PHOTOMETRIC_TAG, DESCRIPTION_TAG = 258, 262, 270
 SAMPLES_TAG, EXTRA_SAMPLES_TAG, SAMPLE_FORMAT_TAG = 277, 338, 339
 UNSIGNED, SIGNED = 1, 2
 CMYK = 5
@@ -120,7 +127,7 @@ def _read_with_pillow(
             opened = pillow.open(content)
         except UnidentifiedImageError:
             start = content.getvalue()[:12]
-            if start[:4] in TIFF_SIGNATURES:
+            if start[:4] in SIGNATURES:
                 return None
             if start[4:8] != b"ftyp" or start[8:] not in HEIF_BRANDS:
                 raise
@@ -129,13 +136,14 @@ def _read_with_pillow(
         with opened as image:
             if image.format == "TIFF" and _has_channel_pages(image):
                 return None
-            _turn_to_page(image, page, name)
+            _turn_to_page(image, sheet_number(content, page, name), name)
             _check_size(image.size, name, allow_huge)
             if image.format == "TIFF" and _needs_tifffile(image):
                 return None
             if image.format == "PNG" and str(image.tile[0][3]) in DEEP_PNG_MODES:
                 return _read_deep_png(image, pillow.open(content))
-            return _as_stored(_to_array(image), image)
+            back = turn_back_of(image)
+            return upright(_as_stored(_to_array(image), image), back)
 
 
 def reads_heif() -> bool:
@@ -199,6 +207,14 @@ def _to_array(image: Image.Image) -> NDArray[Any]:
         canvas = Image.new("RGBA", image.size, (*BACKGROUND, 255))
         image = Image.alpha_composite(canvas, image.convert("RGBA"))
     return np.asarray(image.convert("RGB"))
+
+
+def turn_back_of(image: Image.Image) -> int:
+    """Return what undoes the orientation of an image that lies on earth, before it is loaded."""
+    if image.format != "TIFF" or not is_placed(image.tag_v2):  # type: ignore[attr-defined]
+        return 1
+    turn = int(image.getexif().get(ORIENTATION_TAG, 1))
+    return {6: 8, 8: 6}.get(turn, turn)
 
 
 def _as_stored(array: NDArray[Any], image: Image.Image) -> NDArray[Any]:
@@ -270,20 +286,16 @@ def _read_with_tifffile(
     with tifffile.TiffFile(content) as tiff:
         if tiff.is_imagej or tiff.is_ome:
             return _read_series(tiff.series[0], page, name, allow_huge)
-        if page >= len(tiff.pages):
-            raise InvalidInputError(
-                f"{name}: has {len(tiff.pages)} page(s), counted from 0; there is no {page}"
-            )
-        sheet: Any = tiff.pages[page]
+        sheet: Any = tiff.pages[find_sheet(tiff, page, name)]
         _check_size((sheet.imagewidth, sheet.imagelength), name, allow_huge)
         if sheet.photometric not in (0, 1, 2):  # grey or RGB
             raise InvalidInputError(
                 f"{name}: a TIFF of {sheet.photometric.name} colours with more than 8 bits; "
                 "convert it to RGB first"
             )
-        array = np.asarray(sheet.asarray())
+        array = read_sheet(content, sheet, name)
         transparent = any(extra in ALPHA_SAMPLES for extra in sheet.extrasamples)
-        orientation = sheet.tags.valueof(ORIENTATION_TAG, 1)
+        orientation = turn_of(sheet)
     if array.ndim == 3 and sheet.planarconfig == 2:
         array = np.moveaxis(array, 0, 2)  # channels stored one after the other
     if transparent and array.ndim == 3 and array.shape[2] in (2, 4):

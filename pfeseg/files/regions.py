@@ -1,19 +1,22 @@
-"""Regions in the formats of other tools: table, COCO run lengths, GeoJSON polygons."""
+"""Regions in the formats of other tools: table and COCO run lengths."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.image.arrays import ImageLike, as_raster
-from pfeseg.labels.maps import find_boxes, labels_of, split_regions
+from pfeseg.labels.maps import find_boxes
 
 Labels = NDArray[np.integer[Any]]
+Means = NDArray[np.float64]
 
 
 def region_rows(image: ImageLike, labels: Labels, first: int = 0) -> list[dict[str, Any]]:
@@ -58,9 +61,30 @@ def region_rows(image: ImageLike, labels: Labels, first: int = 0) -> list[dict[s
     ]
 
 
-def regions_csv(image: ImageLike, labels: Labels, first: int = 0) -> str:
-    """Return the table of regions as CSV text."""
+def table_rows(
+    image: ImageLike, labels: Labels, first: int = 0, band_means: Iterable[Means] = ()
+) -> list[dict[str, Any]]:
+    """Return the rows of the table of regions: those of `region_rows`, and what a map adds.
+
+    That is the area and the centroid of each region in the units of the map. `band_means` are the
+    means by label of all bands of the file, if not all were used; NaN becomes None.
+    """
     rows = region_rows(image, labels, first)
+    place = as_raster(image).georeference
+    if place is not None:
+        from pfeseg.files.map_units import map_columns
+
+        columns = map_columns(rows, labels, place)
+        rows = [row | added for row, added in zip(rows, columns, strict=True)]
+    for band, means in enumerate(band_means, 1):
+        for row in rows:
+            mean = float(means[row["label"]])
+            row[f"mean_band_{band}"] = None if math.isnan(mean) else float(f"{mean:.6g}")
+    return rows
+
+
+def regions_csv(rows: Sequence[dict[str, Any]]) -> str:
+    """Return the table of regions as CSV text."""
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
@@ -113,82 +137,3 @@ def coco_json(image: ImageLike, labels: Labels, file_name: str, first: int = 0) 
             "annotations": annotations,
         }
     )
-
-
-def geojson(labels: Labels, first: int = 0) -> str:
-    """Return the regions as GeoJSON, a MultiPolygon each, along the borders of the pixels.
-
-    Coordinates are pixels: x to the right, y down, (0, 0) the image's upper left corner. The
-    property "score" is the share of the image that a region covers.
-    """
-    areas = np.bincount(labels.ravel()).tolist()
-    parts = split_regions(labels)
-    owner = labels_of(parts, labels)
-    polygons: dict[int, list[list[list[list[int]]]]] = {}
-    for part, rings in enumerate(_rings(parts)):
-        # The outer ring is the one that winds the other way from the holes.
-        rings.sort(key=_signed_area, reverse=True)
-        polygons.setdefault(int(owner[part]), []).append(rings)
-    features = [
-        {
-            "type": "Feature",
-            "properties": {"label": label, "score": areas[label] / labels.size},
-            "geometry": {"type": "MultiPolygon", "coordinates": polygons[label]},
-        }
-        for label in sorted(polygons)
-        if label >= first
-    ]
-    return json.dumps({"type": "FeatureCollection", "features": features})
-
-
-def _rings(parts: Labels) -> list[list[list[list[int]]]]:
-    """Trace the border of each part: closed rings of corners, the part on the right."""
-    padded = np.pad(parts, 1, constant_values=-1)
-    inside = padded[1:-1, 1:-1]
-    # Pixel borders as directed steps from corner to corner, by the side they lie on.
-    sides = (
-        (padded[:-2, 1:-1], (0, 0), (1, 0)),  # above: to the right
-        (padded[1:-1, 2:], (1, 0), (0, 1)),  # right: down
-        (padded[2:, 1:-1], (1, 1), (-1, 0)),  # below: to the left
-        (padded[1:-1, :-2], (0, 1), (0, -1)),  # left: up
-    )
-    steps: list[dict[tuple[int, int], list[tuple[int, int]]]] = [
-        {} for _ in range(int(parts.max()) + 1)
-    ]
-    for other, corner, step in sides:
-        for y, x in np.argwhere(inside != other).tolist():
-            start = (x + corner[0], y + corner[1])
-            steps[inside[y, x]].setdefault(start, []).append(step)
-    return [_link(outgoing) for outgoing in steps]
-
-
-def _link(outgoing: dict[tuple[int, int], list[tuple[int, int]]]) -> list[list[list[int]]]:
-    """Join the steps of one part into closed rings, keeping only the corners where they turn.
-
-    Where two pixels of the part meet at a corner only, a ring turns right, so
-    that it stays on its pixel: rings may touch but never cross.
-    """
-    rings = []
-    while outgoing:
-        start = corner = next(iter(outgoing))
-        step = outgoing[start][0]
-        ring: list[list[int]] = []
-        previous = None
-        while True:
-            outgoing[corner].remove(step)
-            if not outgoing[corner]:
-                del outgoing[corner]
-            if step != previous:
-                ring.append(list(corner))
-            corner, previous = (corner[0] + step[0], corner[1] + step[1]), step
-            choices, right = outgoing.get(corner, []), (-step[1], step[0])
-            if corner == start and right not in choices:
-                break
-            step = right if right in choices else choices[0]
-        rings.append([*ring, ring[0]])
-    return rings
-
-
-def _signed_area(ring: list[list[int]]) -> float:
-    x, y = np.array(ring, dtype=float).T
-    return float((x[:-1] * y[1:] - x[1:] * y[:-1]).sum() / 2)

@@ -45,6 +45,29 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
+def replacing_group(path: Path, beside: Iterable[Path]) -> Iterator[Path]:
+    """Offer a temporary folder; what is written there goes beside `path`, and `path` goes last.
+
+    If `path` exists, those of `beside` that are not written anew are removed with it: they
+    belong to what is replaced.
+    """
+    folder = path.with_name(f".pfeseg-{os.getpid()}-{next(_counter)}.part")
+    try:
+        folder.mkdir(parents=True)
+        yield folder
+        written = {entry.name for entry in folder.iterdir()}
+        stale = [other for other in beside if other.name not in written] if path.exists() else []
+        for name in sorted(written, key=lambda name: (name == path.name, name)):
+            (folder / name).replace(path.with_name(name))
+        for other in stale:
+            other.unlink(missing_ok=True)
+    except OSError as error:
+        raise InvalidInputError(f"{path}: cannot be written ({error.strerror or error})") from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
     """Offer a temporary folder that becomes `path` if the block succeeds, and else vanishes.
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from pfeseg.errors import ImageWarning, InvalidInputError, argument
 from pfeseg.image.bands import Layers
 from pfeseg.image.colour import Lab, to_lab
+from pfeseg.image.georeference import Georeference
 from pfeseg.image.masks import Mask, check_mask, fill_outside
 from pfeseg.image.options import ALL_BANDS, check_bands, check_stretch, choose_bands
 from pfeseg.image.stretch import find_range, whole_range
@@ -46,6 +47,8 @@ class Raster:
         The bands that components were made of, unless the image was shrunk.
     mask : (h, w) array of bool or None
         Which pixels belong to the image, if not all do.
+    georeference : Georeference or None
+        Where on earth it lies, as its file told; only what is written knows of it.
     """
 
     values: NDArray[Any]
@@ -58,6 +61,7 @@ class Raster:
     kind: Literal["colours", "components"] = "colours"
     layers: Layers | None = None
     mask: Mask | None = None
+    georeference: Georeference | None = None
 
     @property
     def shape(self) -> tuple[int, int]:

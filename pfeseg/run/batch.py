@@ -9,14 +9,18 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
-from pfeseg.errors import PfesegWarning, failure
+from pfeseg.errors import InvalidInputError, PfesegWarning, failure
+from pfeseg.files.georeference import read_band_means
 from pfeseg.files.kinds import KINDS, REPORT, Segmented
+from pfeseg.files.map_units import describe_place
 from pfeseg.files.raster import read_raster
 from pfeseg.parallel import run_unordered
 from pfeseg.run.plan import Task
 from pfeseg.segmentation.clock import Clock, OnStage
 from pfeseg.segmentation.memory import refuse_too_large
 from pfeseg.segmentation.segment import segment
+
+NO_PLACE = "is not georeferenced, as a GeoPackage has to be; save geojson, which then has pixels"
 
 
 @dataclass(frozen=True)
@@ -107,17 +111,33 @@ def _segment_and_write(
             nodata=task.nodata,
             name=name,
         )
+    if image.georeference is None and any(KINDS[kind].needs_place for kind in task.results):
+        raise InvalidInputError(NO_PLACE)
     wants_tree = any(KINDS[kind].needs_hierarchy for kind in task.results)
     refuse_too_large(image.shape, task.settings, task.memory_limit, wants_tree)
     result = segment(image, task.settings, hierarchy=wants_tree, threads=threads, on_stage=on_stage)
 
     told = {"mask": task.mask, "nodata": [str(value) for value in task.nodata]}
     reading = {name: value for name, value in told.items() if value}
+    band_means = None
+    if image.georeference is not None:
+        reading |= describe_place(image.georeference)
+        if image.n_bands > len(image.bands):
+            band_means = partial(read_band_means, source, page=task.page, name=name)
 
     def segmented(files: dict[str, float]) -> Segmented:
         timings = {"read": files["read"]} | result.timings | files  # "write" comes last
         rounded = {stage: round(seconds, 4) for stage, seconds in timings.items()}
-        return Segmented(task.source, image, result, rounded, task.overlay_size, threads, reading)
+        return Segmented(
+            task.source,
+            image,
+            result,
+            rounded,
+            task.overlay_size,
+            threads,
+            reading,
+            band_means,
+        )
 
     with clock("write"):
         unwritten = segmented(clock.seconds)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pfeseg.files.inputs import STANDARD_INPUT, Input
+from pfeseg.files.kinds import KINDS
 from pfeseg.files.names import check_plan, check_template, find_clash, result_paths, telling_apart
 from pfeseg.files.writing import refuse_existing
 from pfeseg.segmentation.settings import Settings
@@ -137,6 +138,11 @@ def make_tasks(
 def refuse_done(tasks: Sequence[Task]) -> None:
     """Refuse tasks of which a result exists."""
     refuse_existing(
-        (path for task in tasks for path in task.results.values()),
+        (
+            path
+            for task in tasks
+            for kind, result in task.results.items()
+            for path in (result, *KINDS[kind].beside(result))
+        ),
         also=", or --skip-existing to leave out what is done",
     )

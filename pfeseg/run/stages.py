@@ -146,7 +146,7 @@ def cluster_stage(
             seed=settings.seed,
             refine=settings.refine,
         )
-    write_labels(output, labels)
+    write_labels(output, labels, image=image)
     return labels
 
 
@@ -165,7 +165,7 @@ def merge_stage(
     )
     cut = settings.resolved_cut
     labels = steps.cut_hierarchy(tree, Level(DEFAULT_LEVEL) if isinstance(cut, Clusters) else cut)
-    write_labels(output, labels)
+    write_labels(output, labels, image=image)
     return labels, tree
 
 
