@@ -6,17 +6,20 @@ pixel.
 
 Nothing may reach across the antimeridian. An image that does is cut there, between pixels, into
 parts east and west of Greenwich, and the corners of the cut are moved, by less than a pixel, on to
-the meridian itself.
+the meridian itself. Of an image that reaches across Greenwich as well, as one of a pole does, the
+parts of a region meet there along an edge.
 """
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg.errors import ImageWarning
 from pfeseg.files.polygons import Labels, Polygon, Ring, signed_area, trace_parts
 from pfeseg.image.georeference import Floats, Georeference
 from pfeseg.labels.maps import labels_of, split_regions
@@ -34,6 +37,9 @@ COARSE = 33
 
 BLOCK_ROWS = 64
 
+TIE = 1e-9
+"""Degrees within which a pixel lies on a meridian, so that rounding does not decide its side."""
+
 Bools = NDArray[np.bool_]
 
 
@@ -41,26 +47,39 @@ def lonlat_polygons(labels: Labels, place: Georeference) -> dict[int, list[Polyg
     """Return the polygons of each label, outer rings counter-clockwise; None if that cannot be.
 
     Corners that have no longitude and latitude, such as those beyond the rim of the earth as a
-    satellite sees it, are left out.
+    satellite sees it, are left out, with a warning.
     """
-    from rasterio.errors import CRSError, RasterioError
+    from rasterio.crs import CRS
 
-    try:
-        east = _eastern(labels.shape, place)
-        return _polygons(labels, place, east)
-    except (CRSError, RasterioError):
+    crs = CRS.from_wkt(place.crs)
+    if not crs.is_geographic and not crs.is_projected:
         return None
+    return _polygons(labels, place, _eastern(labels.shape, place)) or None
 
 
 def to_lonlat(place: Georeference, x: Any, y: Any) -> tuple[Floats, Floats]:
-    """Return longitudes, from -180 to less than 180, and latitudes of points in pixels."""
+    """Return longitudes, from -180 to less than 180, and latitudes of points in pixels.
+
+    Points that have none are infinite or not numbers.
+    """
+    lon, lat = _transformed(place, *place.to_map(np.ravel(x), np.ravel(y)))
+    with np.errstate(invalid="ignore"):
+        return (lon + 180) % 360 - 180, lat
+
+
+def _transformed(place: Georeference, x: Floats, y: Floats) -> tuple[Floats, Floats]:
     from rasterio.crs import CRS
     from rasterio.warp import transform
 
-    map_x, map_y = place.to_map(np.ravel(x), np.ravel(y))
-    lon, lat = transform(CRS.from_wkt(place.crs), CRS.from_user_input(WGS84), map_x, map_y)
-    with np.errstate(invalid="ignore"):
-        return (np.array(lon) + 180) % 360 - 180, np.array(lat)
+    try:
+        lon, lat = transform(CRS.from_wkt(place.crs), CRS.from_user_input(WGS84), x, y)
+    except Exception:  # GDAL refuses all points together where one is refused
+        if len(x) < 2:
+            return np.full(len(x), np.nan), np.full(len(x), np.nan)
+        half = len(x) // 2
+        parts = (_transformed(place, x[:half], y[:half]), _transformed(place, x[half:], y[half:]))
+        lon, lat = np.concatenate(parts, axis=1)
+    return np.asarray(lon), np.asarray(lat)
 
 
 def _polygons(labels: Labels, place: Georeference, east: Bools | None) -> dict[int, list[Polygon]]:
@@ -72,6 +91,7 @@ def _polygons(labels: Labels, place: Georeference, east: Bools | None) -> dict[i
     numbers, where = np.unique(ids, return_inverse=True)
     y, x = np.divmod(numbers, labels.shape[1] + 1)
     lon, lat = to_lonlat(place, x, y)
+    _warn_of_nowhere(int((~np.isfinite(lon + lat)).sum()), len(lon))
     if east is None:
         sides = [_unwrapped(lon, place, x, y, labels.shape)]
         side_of = np.zeros(len(rings), dtype=int)
@@ -98,6 +118,16 @@ def _polygons(labels: Labels, place: Georeference, east: Bools | None) -> dict[i
         if polygon:
             polygons.setdefault(label, []).append(polygon)
     return polygons
+
+
+def _warn_of_nowhere(n_nowhere: int, n_points: int) -> None:
+    if 0 < n_nowhere < n_points:
+        warnings.warn(
+            f"GeoJSON lacks {n_nowhere} of {n_points} corners, which have no longitude and "
+            "latitude; a GeoPackage has all",
+            ImageWarning,
+            stacklevel=5,
+        )
 
 
 def _known(points: Floats) -> Floats:
@@ -148,7 +178,8 @@ def _eastern(shape: tuple[int, ...], place: Georeference) -> Bools | None:
     east = np.empty((height, width), dtype=bool)
     for first in range(0, height, BLOCK_ROWS):
         rows = np.arange(first, min(first + BLOCK_ROWS, height)) + 0.5
-        east[first : first + BLOCK_ROWS] = _longitudes(place, rows, np.arange(width) + 0.5) >= 0
+        lon = _longitudes(place, rows, np.arange(width) + 0.5)
+        east[first : first + BLOCK_ROWS] = (lon >= -TIE) & (lon < 180 - TIE)
     return east
 
 

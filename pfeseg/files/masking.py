@@ -16,7 +16,6 @@ from pfeseg.files.reading import (
     content_of,
     quiet_pillow,
     read_image,
-    turn_back_of,
     upright,
 )
 from pfeseg.files.tiff import (
@@ -25,6 +24,7 @@ from pfeseg.files.tiff import (
     find_sheet,
     read_sheet,
     sheet_number,
+    turn_back_of,
     turn_of,
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,9 +19,9 @@ from pfeseg.files.tiff import (
     ORIENTATION_TAG,
     SIGNATURES,
     find_sheet,
-    is_placed,
     read_sheet,
     sheet_number,
+    turn_back_of,
     turn_of,
 )
 
@@ -44,6 +45,8 @@ IMAGE_SUFFIXES = {
 
 HEIF_SUFFIXES = {".heic", ".heif"}
 """Endings of images that only the package pillow-heif reads."""
+
+_SILENT = logging.NullHandler()
 
 NPY_SIGNATURE = b"\x93NUMPY"
 
@@ -165,6 +168,7 @@ def quiet_pillow() -> Iterator[Any]:
     """Offer PIL.Image with its own size limit lifted, as ours is checked instead."""
     from PIL import Image
 
+    logging.getLogger("PIL").addHandler(_SILENT)  # else its complaints go to standard error
     limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
     try:
         with warnings.catch_warnings():
@@ -207,14 +211,6 @@ def _to_array(image: Image.Image) -> NDArray[Any]:
         canvas = Image.new("RGBA", image.size, (*BACKGROUND, 255))
         image = Image.alpha_composite(canvas, image.convert("RGBA"))
     return np.asarray(image.convert("RGB"))
-
-
-def turn_back_of(image: Image.Image) -> int:
-    """Return what undoes the orientation of an image that lies on earth, before it is loaded."""
-    if image.format != "TIFF" or not is_placed(image.tag_v2):  # type: ignore[attr-defined]
-        return 1
-    turn = int(image.getexif().get(ORIENTATION_TAG, 1))
-    return {6: 8, 8: 6}.get(turn, turn)
 
 
 def _as_stored(array: NDArray[Any], image: Image.Image) -> NDArray[Any]:

@@ -41,6 +41,14 @@ def turn_of(sheet: Any) -> int:
     return 1 if is_placed(sheet.tags) else int(sheet.tags.valueof(ORIENTATION_TAG, 1))
 
 
+def turn_back_of(image: Any) -> int:
+    """Return what undoes the turn that Pillow gives an image that lies on earth."""
+    if image.format != "TIFF" or not is_placed(image.tag_v2):
+        return 1
+    turn = int(image.getexif().get(ORIENTATION_TAG, 1))
+    return {6: 8, 8: 6}.get(turn, turn)
+
+
 def find_sheet(tiff: Any, page: int, name: str) -> int:
     """Return which directory of a file that tifffile opened is a page.
 
@@ -78,8 +86,8 @@ def read_sheet(content: io.BytesIO, sheet: Any, name: str) -> NDArray[Any]:
         codec = sheet.compression.name
         if not has_rasterio():
             raise InvalidInputError(
-                f"{name}: a TIFF compressed by {codec}, which its colours or depth make rasterio's "
-                "to read; pip install 'pfeseg[geo]'"
+                f"{name}: a TIFF of this kind compressed by {codec}; pip install 'pfeseg[geo]' "
+                "reads it"
             ) from error
     with open_raster(content.getvalue(), sheet.index) as data:
         bands = data.read()
