@@ -82,16 +82,21 @@ def _transformed(place: Georeference, x: Floats, y: Floats) -> tuple[Floats, Flo
     return np.asarray(lon), np.asarray(lat)
 
 
-def _polygons(labels: Labels, place: Georeference, east: Bools | None) -> dict[int, list[Polygon]]:
+def _polygons(
+    labels: Labels, place: Georeference, east: Bools | None, step: int = STEP
+) -> dict[int, list[Polygon]]:
     parts = split_regions(labels if east is None else 2 * labels.astype(np.int64) + east)
     meeting = _meeting_points(parts)
-    rings = [[_with_points(ring, meeting) for ring in part] for part in trace_parts(parts)]
+    rings = [[_with_points(ring, meeting, step) for ring in part] for part in trace_parts(parts)]
     corners = np.array([corner for part in rings for ring in part for corner in ring])
     ids = corners[:, 1] * (labels.shape[1] + 1) + corners[:, 0]
     numbers, where = np.unique(ids, return_inverse=True)
     y, x = np.divmod(numbers, labels.shape[1] + 1)
     lon, lat = to_lonlat(place, x, y)
-    _warn_of_nowhere(int((~np.isfinite(lon + lat)).sum()), len(lon))
+    nowhere = int((~np.isfinite(lon + lat)).sum())
+    if nowhere and step > 1:  # what is left is to follow the rim as well as it can
+        return _polygons(labels, place, east, 1)
+    _warn_of_nowhere(nowhere, len(lon))
     if east is None:
         sides = [_unwrapped(lon, place, x, y, labels.shape)]
         side_of = np.zeros(len(rings), dtype=int)
@@ -126,7 +131,7 @@ def _warn_of_nowhere(n_nowhere: int, n_points: int) -> None:
             f"GeoJSON lacks {n_nowhere} of {n_points} corners, which have no longitude and "
             "latitude; a GeoPackage has all",
             ImageWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
 
 
@@ -151,8 +156,8 @@ def _meeting_points(parts: Labels) -> Bools:
     return np.asarray(changes > 2)
 
 
-def _with_points(ring: Ring, meeting: Bools) -> Ring:
-    """Add points along straight borders: where parts meet, and at every `STEP`-th pixel."""
+def _with_points(ring: Ring, meeting: Bools, every: int) -> Ring:
+    """Add points along straight borders: where parts meet, and at every so many pixels."""
     result: Ring = []
     for (x0, y0), (x1, y1) in pairwise(ring):
         result.append([x0, y0])
@@ -162,7 +167,7 @@ def _with_points(ring: Ring, meeting: Bools) -> Ring:
         step_x, step_y = (x1 - x0) // length, (y1 - y0) // length
         along = np.arange(1, length)
         x, y = x0 + along * step_x, y0 + along * step_y
-        wanted = meeting[y, x] | ((x if step_x else y) % STEP == 0)
+        wanted = meeting[y, x] | ((x if step_x else y) % every == 0)
         result += np.stack([x[wanted], y[wanted]], axis=1).tolist()
     return [*result, ring[-1]]
 
