@@ -18,8 +18,11 @@ if TYPE_CHECKING:
         SolverError,
         SolverWarning,
     )
+    from pfeseg.files.labels import write_labels
+    from pfeseg.files.raster import read_raster
     from pfeseg.image.arrays import Raster, as_raster
     from pfeseg.image.detail import measure_texture
+    from pfeseg.image.georeference import Georeference
     from pfeseg.image.resize import downsample, enlarge_labels
     from pfeseg.labels.metrics import Scores, score
     from pfeseg.pictures.overlay import draw_overlay
@@ -47,6 +50,7 @@ _HOME = {
     "Automatic": "segmentation.cuts",
     "Clusters": "segmentation.cuts",
     "Embedding": "solver.embedding",
+    "Georeference": "image.georeference",
     "Graph": "solver.graph",
     "Hierarchy": "regions.hierarchy",
     "ImageWarning": "errors",
@@ -78,17 +82,20 @@ _HOME = {
     "enlarge_labels": "image.resize",
     "gmm_initial_embedding": "pixels.start",
     "measure_texture": "image.detail",
+    "read_raster": "files.raster",
     "refine_labels": "regions.refine",
     "score": "labels.metrics",
     "segment": "segmentation.segment",
     "segment_prepared": "segmentation.walk",
     "sweep": "segmentation.sweep",
+    "write_labels": "files.labels",
 }
 
 __all__ = [
     "Automatic",
     "Clusters",
     "Embedding",
+    "Georeference",
     "Graph",
     "Hierarchy",
     "ImageWarning",
@@ -120,11 +127,13 @@ __all__ = [
     "enlarge_labels",
     "gmm_initial_embedding",
     "measure_texture",
+    "read_raster",
     "refine_labels",
     "score",
     "segment",
     "segment_prepared",
     "sweep",
+    "write_labels",
 ]
 
 

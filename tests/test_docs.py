@@ -12,6 +12,8 @@ from dataclasses import fields
 from pathlib import Path
 
 import click
+import imageio.v3 as iio
+import numpy as np
 import pytest
 from helpers import run
 
@@ -68,6 +70,19 @@ def test_every_setting_is_an_option_of_segment_and_of_one_stage():
     }
 
 
+def write_scene(path: Path) -> None:
+    """Write a GeoTIFF of four bands: a sample image, and its red again as a fourth."""
+    rasterio = pytest.importorskip("rasterio", reason="pfeseg[geo] is not installed")
+    image = iio.imread(ROOT / "sample_images" / "scene.png")
+    image = np.dstack([image, image[..., 0]])
+    height, width, bands = image.shape
+    with rasterio.open(
+        path, "w", driver="GTiff", width=width, height=height, count=bands, dtype=image.dtype,
+        crs="EPSG:32633", transform=rasterio.transform.from_origin(5e5, 5e6, 10, 10),
+    ) as data:  # fmt: skip
+        data.write(np.moveaxis(image, 2, 0))
+
+
 @pytest.fixture
 def desk(samples, tmp_path, monkeypatch) -> Path:
     """Make the folder in which the README's examples are meant to run."""
@@ -75,6 +90,7 @@ def desk(samples, tmp_path, monkeypatch) -> Path:
     (tmp_path / "photos" / "holidays").mkdir(parents=True)
     shutil.copy(samples / "scene.png", tmp_path / "photos" / "holidays")
     shutil.copytree(samples, tmp_path / "sample_images")
+    write_scene(tmp_path / "scene.tif")
     (tmp_path / "list.txt").write_text("photos/holidays/scene.png\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -95,7 +111,7 @@ def test_every_shell_example_of_the_readme_runs(desk):
 
 def test_every_python_example_of_the_readme_runs(desk):
     blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     for block in blocks:
         names: dict[str, object] = {}
         exec(block, names)

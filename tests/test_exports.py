@@ -93,6 +93,8 @@ def test_polygons_cover_exactly_their_regions(labels):
             assert all(signed_area(hole) < 0 for hole in holes)
             area += sum(signed_area(ring) for ring in (outer, *holes))
             assert all(ring[0] == ring[-1] for ring in (outer, *holes))
+            # A ring that comes to a corner twice would be invalid in the tools that read it.
+            assert all(len({*map(tuple, ring)}) == len(ring) - 1 for ring in (outer, *holes))
         assert area == mask.sum()
         inside = sum(winding(polygon, labels.shape) for polygon in polygons)
         assert (inside == mask).all()

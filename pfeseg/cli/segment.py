@@ -64,7 +64,8 @@ if TYPE_CHECKING:
     default="png",
     show_default=True,
     heading=Heading.RESULTS,
-    help="Format of the label map: 16-bit PNG, 32-bit TIFF or NumPy array.",
+    help="Format of the label map: 16-bit PNG, 32-bit TIFF (GeoTIFF of a georeferenced image) or "
+    "NumPy array.",
 )
 @overlay_size_option
 @option(

@@ -23,17 +23,26 @@ MAX_LABEL = 2**62
 
 
 def write_labels(
-    path: Path,
+    path: Path | str,
     labels: NDArray[np.integer[Any]],
     threads: int | None = None,
     image: Raster | None = None,
 ) -> None:
-    """Write a label map in the format that the ending of `path` names.
+    """Write a label map in the format that the ending of `path` names, whole or not at all.
 
-    .png holds up to 65,536 labels in 16 bits, .tif and .npy any number in 32. `threads` never
-    change the file. Where `image`, to which the labels belong, is georeferenced, the label map
-    is too, with a style for QGIS beside it; .tif then has 16 bits if these are enough.
+    Parameters
+    ----------
+    path : Path or str
+        .png holds up to 65,536 labels in 16 bits, .tif and .npy any number in 32. What is there
+        is replaced, with what lies beside it.
+    labels : (h, w) integer array
+    threads : int, optional
+        All processors unless given; never changes the file.
+    image : Raster, optional
+        What the labels belong to, as `read_raster` made it. If it is georeferenced, so is the
+        label map, with a style for QGIS beside it, and .tif has 16 bits if these are enough.
     """
+    path = Path(path)
     kind = labels_format(path)
     if kind == "png" and labels.max() > 65535:
         raise InvalidInputError(

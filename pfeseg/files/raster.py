@@ -17,7 +17,7 @@ from pfeseg.image.options import choose_bands
 
 
 def read_raster(
-    source: Path | bytes,
+    source: Path | str | bytes,
     stretch: str | None = None,
     bands: str | None = None,
     *,
@@ -27,12 +27,26 @@ def read_raster(
     nodata: Sequence[float] = (),
     name: str | None = None,
 ) -> Raster:
-    """Read an image as `read_image` does, and check it as `as_raster` does.
+    """Read an image with its mask and its place on earth, and check it as `as_raster` does.
 
-    `stretch` and `bands` are "auto" unless told otherwise; `mask` and `nodata` are those of
-    `find_mask`. Where on earth it lies is read too.
-    What is wrong with the pixels is told with the name of the file.
+    Parameters
+    ----------
+    source : Path, str or bytes
+        File, or the content of one.
+    stretch, bands : str, optional
+        As for `as_raster`; "auto" unless given.
+    page : int
+        Page or frame, counted from 0.
+    allow_huge : bool
+        Read images of more than 100 million pixels too.
+    mask : str, optional
+        File of an image of the same size, not zero inside; "alpha" is the file's own.
+    nodata : sequence of float
+        Outside is where all bands have one of these values, or what the file calls no data.
+    name : str, optional
+        What to call the source in messages.
     """
+    source = Path(source) if isinstance(source, str) else source
     name = name or name_of(source)
     array = read_image(source, page=page, allow_huge=allow_huge, name=name)
     try:
