@@ -21,6 +21,9 @@ CLOCK = "OGR_CURRENT_DATE"
 
 NO_TIME = "1970-01-01T00:00:00.000Z"
 
+VERSION = "1.2"
+"""Of GeoPackage: the one that programs of many years read without a complaint."""
+
 LITTLE_ENDIAN, POLYGON, MULTI_POLYGON = 1, 3, 6
 """Of well-known binary."""
 
@@ -49,6 +52,7 @@ def write_geopackage(
             crs=place.crs,
             driver="GPKG",
             layer=LAYER,
+            dataset_options={"VERSION": VERSION},
         )
 
 
