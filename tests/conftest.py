@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,6 +10,10 @@ import pytest
 from helpers import SAMPLES
 
 from pfeseg import Graph
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # As in the background of a shell; processes that tests start, and interrupt, would not end.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ORACLE = Path(__file__).parent / "oracle"
 ORACLE_CASES = ("hard_labels", "soft_labels", "early_stop")

@@ -97,10 +97,10 @@ def read_band_means(
 
 def _placed_sheet(source: Path | bytes, page: int, name: str) -> int | None:
     """Return the directory of a page that is said to lie somewhere, else None."""
-    import tifffile
-
     with source.open("rb") if isinstance(source, Path) else io.BytesIO(source) as file:
         if file.read(4) in SIGNATURES:
+            import tifffile
+
             file.seek(0)
             try:
                 with tifffile.TiffFile(file) as tiff:
