@@ -149,7 +149,11 @@ def reading_options(command: F) -> F:
 
     @wraps(inner)
     def packed(
-        page: int, allow_huge: bool, mask: str | None, nodata: tuple[float, ...], **others: Any
+        page: int | None,
+        allow_huge: bool,
+        mask: str | None,
+        nodata: tuple[float, ...],
+        **others: Any,
     ) -> Any:
         reading = {"page": page, "allow_huge": allow_huge, "mask": mask, "nodata": nodata}
         return inner(reading=reading, **others)
@@ -182,8 +186,9 @@ def reading_options(command: F) -> F:
              "auto takes the first three.  [default: auto]",
     )(command)  # fmt: skip
     return option(
-        "--page", type=click.IntRange(min=0), default=0, metavar="N", heading=Heading.INPUTS,
-        help="Page or frame of a file that has several, counted from 0.  [default: 0]",
+        "--page", type=click.IntRange(min=0), metavar="N", heading=Heading.INPUTS,
+        help="Page or frame of a file that has several, counted from 0."
+             "  [default: the first, and a line says so]",
     )(command)  # fmt: skip
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError, argument
+from pfeseg.files.deep import samples_of
 from pfeseg.files.reading import (
-    ALPHA_SAMPLES,
     ORIENTATION_TAG,
     TIFF_SIGNATURES,
     content_of,
@@ -94,7 +94,7 @@ def _read_mask(
 ) -> Mask:
     if mask == ALPHA:
         return _read_alpha(source, page, name)
-    array = read_image(Path(mask), allow_huge=True)
+    array = read_image(Path(mask), page=0, allow_huge=True)
     inside = array != 0 if array.ndim == 2 else (array != 0).any(axis=2)
     if inside.shape != shape[:2]:
         raise InvalidInputError(
@@ -117,7 +117,10 @@ def _read_alpha(source: Path | bytes, page: int, name: str) -> Mask:
             image.seek(page)
             if "A" in image.getbands() or "a" in image.getbands() or "transparency" in image.info:
                 ImageOps.exif_transpose(image, in_place=True)
-                alpha = np.asarray(image.convert("RGBA").getchannel("A"))
+                if image.mode.startswith("I"):  # of 16 bits, one value of which is transparent
+                    alpha = np.asarray(image) != image.info["transparency"]
+                else:
+                    alpha = np.asarray(image.convert("RGBA").getchannel("A"))
     except UnidentifiedImageError:
         alpha = _alpha_of_tiff(content, page)
     if alpha is None:
@@ -134,12 +137,10 @@ def _alpha_of_tiff(content: io.BytesIO, page: int) -> NDArray[Any] | None:
     content.seek(0)
     with tifffile.TiffFile(content) as tiff:
         sheet: Any = tiff.pages[page]
-        if not any(extra in ALPHA_SAMPLES for extra in sheet.extrasamples):
+        array, alpha = samples_of(sheet)
+        if alpha is None:
             return None
-        array = np.asarray(sheet.asarray())
-        if sheet.planarconfig == 2:
-            array = np.moveaxis(array, 0, 2)
-        return upright(array[..., -1], sheet.tags.valueof(ORIENTATION_TAG, 1))
+        return upright(array[..., alpha], sheet.tags.valueof(ORIENTATION_TAG, 1))
 
 
 def _of_tiff(content: io.BytesIO, page: int) -> tuple[list[float], Mask | None]:

@@ -19,7 +19,7 @@ def read_raster(
     stretch: str | None = None,
     bands: str | None = None,
     *,
-    page: int = 0,
+    page: int | None = None,
     allow_huge: bool = False,
     mask: str | None = None,
     nodata: Sequence[float] = (),
@@ -37,7 +37,7 @@ def read_raster(
         used = choose_bands(bands or "auto", layers.shape[2])
         if used != tuple(range(1, layers.shape[2] + 1)):
             layers = layers[..., np.array(used) - 1]
-        inside = find_mask(source, layers, mask=mask, nodata=nodata, page=page, name=name)
+        inside = find_mask(source, layers, mask=mask, nodata=nodata, page=page or 0, name=name)
         return as_raster(array, stretch or "auto", bands or "auto", inside)
     except InvalidInputError as error:
         if error.marked.startswith(f"{name}: "):

@@ -39,7 +39,7 @@ class Task:
     results: dict[str, Path]
     settings: Settings
     content: bytes | None = None
-    page: int = 0
+    page: int | None = None
     allow_huge: bool = False
     mask: str | None = None
     nodata: tuple[float, ...] = ()
@@ -108,7 +108,7 @@ def make_tasks(
     settings: Settings,
     *,
     content: bytes | None = None,
-    page: int = 0,
+    page: int | None = None,
     allow_huge: bool = False,
     mask: str | None = None,
     nodata: tuple[float, ...] = (),
