@@ -138,9 +138,11 @@ def _refuse_infinite(values: NDArray[Any]) -> None:
         places = np.argwhere(~np.isfinite(row))
         if len(places):
             x, channel = places[0]
-            what = "NaN" if np.isnan(row[x, channel]) else "an infinite value"
+            is_nan = np.isnan(row[x, channel])
+            remedy = "mask it, as --nodata nan does," if is_nan else "mask it"
             raise InvalidInputError(
-                f"the image holds {what} at row {y}, column {x}, counted from 0; replace it first"
+                f"the image holds {'NaN' if is_nan else 'an infinite value'} at row {y}, column "
+                f"{x}, counted from 0; {remedy} or replace it first"
             )
     raise InvalidInputError(
         f"the image holds values from {values.min():g} to {values.max():g}, too far apart to be "
