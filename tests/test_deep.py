@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import imageio.v3 as iio
 import numpy as np
@@ -147,3 +149,11 @@ def test_the_command_tells_of_pages_unless_one_is_chosen(tmp_path):
         assert (line in result.stderr) == told
     result = run("segment", tmp_path / "a.tif", "-o", tmp_path, "--overwrite", "--json")
     assert "3 pages" in json.loads(result.stdout.splitlines()[0])["warnings"][0]
+
+
+def test_libraries_do_not_talk_to_the_terminal(tmp_path):
+    bands = RNG.integers(0, 255, (40, 50, 8)).astype(np.uint16)  # of which Pillow complains
+    tifffile.imwrite(tmp_path / "a.tif", bands, photometric="minisblack", planarconfig="contig")
+    words = [sys.executable, "-m", "pfeseg", "segment", tmp_path / "a.tif", "-q", "-o", tmp_path]
+    told = subprocess.run([*words, "--bands", "all"], capture_output=True, text=True, check=True)
+    assert (told.stdout, told.stderr) == ("", "")

@@ -73,12 +73,15 @@ class Kind:
     needs_hierarchy : bool
     is_folder : bool
         Of pictures, one a region; written, kept or replaced as a whole.
+    bytes_per_pixel : int
+        Memory that writing it takes, beyond what labels and overlays do.
     """
 
     suffix: str
     write: Callable[[Path, Segmented], None]
     needs_hierarchy: bool = False
     is_folder: bool = False
+    bytes_per_pixel: int = 0
 
 
 def _labels(path: Path, of: Segmented) -> None:
@@ -177,11 +180,11 @@ KINDS: dict[str, Kind] = {
     "ucm": Kind("_ucm.mat", _ucm, needs_hierarchy=True),
     "contours": Kind("_ucm.png", _contours, needs_hierarchy=True),
     "embedding": Kind("_embedding.png", _embedding),
-    "regions": Kind("_regions.csv", _regions),
-    "coco": Kind("_coco.json", _coco),
-    "geojson": Kind("_regions.geojson", _geojson),
-    "masks": Kind("_masks", _masks, is_folder=True),
-    "cutouts": Kind("_cutouts", _cutouts, is_folder=True),
+    "regions": Kind("_regions.csv", _regions, bytes_per_pixel=22),
+    "coco": Kind("_coco.json", _coco, bytes_per_pixel=22),
+    "geojson": Kind("_regions.geojson", _geojson, bytes_per_pixel=8),
+    "masks": Kind("_masks", _masks, is_folder=True, bytes_per_pixel=8),
+    "cutouts": Kind("_cutouts", _cutouts, is_folder=True, bytes_per_pixel=8),
     REPORT: Kind(".json", _report),
 }
 """The report is always written, and last: it marks what is done."""

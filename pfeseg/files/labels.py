@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError
-from pfeseg.files.reading import quiet_pillow
+from pfeseg.files.quiet import no_log_lines, quiet_pillow
 from pfeseg.files.writing import replacing, write_png
 
 LabelsFormat = Literal["png", "tif", "npy"]
@@ -50,7 +50,8 @@ def read_labels(path: Path) -> NDArray[np.int64]:
         elif kind == "tif":
             import tifffile
 
-            labels = tifffile.imread(path)
+            with no_log_lines():
+                labels = tifffile.imread(path)
         else:
             with quiet_pillow() as pillow, pillow.open(path) as image:
                 labels = np.asarray(image)  # of a palette image, the indices

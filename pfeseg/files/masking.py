@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.files.deep import samples_of
+from pfeseg.files.pages import TIFF_SIGNATURES
+from pfeseg.files.quiet import no_log_lines, quiet_pillow
 from pfeseg.files.reading import (
     ORIENTATION_TAG,
-    TIFF_SIGNATURES,
     content_of,
-    quiet_pillow,
     read_image,
     upright,
 )
@@ -58,9 +58,8 @@ def find_mask(
         What to call the file in error messages.
     """
     inside = [] if mask is None else [_read_mask(source, mask, bands.shape, page, name)]
-    content = content_of(source, name)
-    if content.getvalue()[:4] in TIFF_SIGNATURES:
-        stored, own = _of_tiff(content, page)
+    if _is_tiff(source):
+        stored, own = _of_tiff(source, page)
         nodata = [*nodata, *stored]
         if own is not None and own.shape == bands.shape[:2]:
             inside.append(own)
@@ -135,7 +134,7 @@ def _alpha_of_tiff(content: io.BytesIO, page: int) -> NDArray[Any] | None:
     import tifffile
 
     content.seek(0)
-    with tifffile.TiffFile(content) as tiff:
+    with no_log_lines(), tifffile.TiffFile(content) as tiff:
         sheet: Any = tiff.pages[page]
         array, alpha = samples_of(sheet)
         if alpha is None:
@@ -143,13 +142,21 @@ def _alpha_of_tiff(content: io.BytesIO, page: int) -> NDArray[Any] | None:
         return upright(array[..., alpha], sheet.tags.valueof(ORIENTATION_TAG, 1))
 
 
-def _of_tiff(content: io.BytesIO, page: int) -> tuple[list[float], Mask | None]:
+def _is_tiff(source: Path | bytes) -> bool:
+    """Tell by its first bytes, as reading a whole file again would take time and memory."""
+    if isinstance(source, bytes):
+        return source[:4] in TIFF_SIGNATURES
+    with source.open("rb") as file:
+        return file.read(4) in TIFF_SIGNATURES
+
+
+def _of_tiff(source: Path | bytes, page: int) -> tuple[list[float], Mask | None]:
     """Return what a TIFF file calls no data, and its own mask of the first page."""
     import tifffile
 
-    content.seek(0)
     try:
-        with tifffile.TiffFile(content) as tiff:
+        opened = io.BytesIO(source) if isinstance(source, bytes) else source
+        with no_log_lines(), tifffile.TiffFile(opened) as tiff:
             first: Any = tiff.pages[0]
             text = str(first.tags.valueof(NODATA_TAG, "")).strip("\0 ")
             masks = [sheet for sheet in tiff.pages if getattr(sheet, "subfiletype", 0) & 4]

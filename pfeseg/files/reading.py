@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import io
-import math
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.errors import ImageWarning, InvalidInputError, argument
+from pfeseg.errors import InvalidInputError, argument
 from pfeseg.files.deep import (
     ALPHA_SAMPLES,
     BACKGROUND,
@@ -25,6 +22,8 @@ from pfeseg.files.deep import (
     invert,
     read_deep_png,
 )
+from pfeseg.files.pages import AXES_OF_A_PAGE, TIFF_SIGNATURES, check_page, tell_of_pages
+from pfeseg.files.quiet import no_log_lines, quiet_pillow
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -45,17 +44,6 @@ HEIF_SUFFIXES = {".heic", ".heif"}
 """Endings of images that only the package pillow-heif reads."""
 
 NPY_SIGNATURE = b"\x93NUMPY"
-
-FORMATS_OF_PAGES = ("TIFF", "GIF", "WEBP", "PNG")
-"""Those of which several pictures in one file are no copies of the first in other sizes."""
-
-NO_PAGE = 1 | 4
-"""Bits in the kind of a page of a TIFF file: a smaller copy, a mask."""
-
-AXES_OF_A_PAGE = "CSYX"
-"""How tifffile calls channels, colours, rows and columns."""
-
-TIFF_SIGNATURES = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 
 HEIF_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
 """What a HEIF file calls itself, behind its first eight bytes."""
@@ -93,18 +81,23 @@ def read_image(
     name = name or name_of(source)
     content = content_of(source, name)
     try:
-        if content.getvalue().startswith(NPY_SIGNATURE):
-            return _read_npy(content, page or 0, name, allow_huge)
-        array = _read_with_pillow(content, page or 0, name, allow_huge)
-        if array is None:
-            array = _read_with_tifffile(content, page or 0, name, allow_huge)
+        with no_log_lines():
+            array = _read(content, page or 0, name, allow_huge)
     except (InvalidInputError, MemoryError):
         raise
     except Exception as error:  # decoders raise whatever a broken file makes them
         raise InvalidInputError(f"{name}: {_reason(error)}") from error
     if page is None:
-        _tell_of_pages(content)
+        tell_of_pages(content)
     return array
+
+
+def _read(content: io.BytesIO, page: int, name: str, allow_huge: bool) -> NDArray[Any]:
+    """Read what a file holds by the library that loses nothing of it."""
+    if content.getvalue().startswith(NPY_SIGNATURE):
+        return _read_npy(content, page, name, allow_huge)
+    array = _read_with_pillow(content, page, name, allow_huge)
+    return _read_with_tifffile(content, page, name, allow_huge) if array is None else array
 
 
 def name_of(source: Path | bytes) -> str:
@@ -172,20 +165,6 @@ def _learn_heif(name: str) -> None:
     register_heif_opener()
 
 
-@contextmanager
-def quiet_pillow() -> Iterator[Any]:
-    """Offer PIL.Image with its own size limit lifted, as ours is checked instead."""
-    from PIL import Image
-
-    limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield Image
-    finally:
-        Image.MAX_IMAGE_PIXELS = limit
-
-
 def _check_size(size: tuple[int, int], name: str, allow_huge: bool) -> None:
     if size[0] * size[1] > MAX_PIXELS and not allow_huge:
         raise InvalidInputError(
@@ -197,45 +176,8 @@ def _check_size(size: tuple[int, int], name: str, allow_huge: bool) -> None:
 def _turn_to_page(image: Image.Image, page: int, name: str) -> None:
     if not page:
         return  # without a look at the others, of which Pillow may not know the kind
-    _check_page(page, getattr(image, "n_frames", 1), name)
+    check_page(page, getattr(image, "n_frames", 1), name)
     image.seek(page)
-
-
-def _check_page(page: int, pages: int, name: str) -> None:
-    if page >= pages:
-        raise InvalidInputError(f"{name}: has {pages} page(s), counted from 0; there is no {page}")
-
-
-def _tell_of_pages(content: io.BytesIO) -> None:
-    """Warn that there are more pages than the first."""
-    is_tiff = content.getvalue()[:4] in TIFF_SIGNATURES
-    count = 2 if is_tiff else 1  # at most, as far as is known
-    with suppress(Exception), quiet_pillow() as pillow, pillow.open(content) as image:
-        count = image.n_frames if image.format in FORMATS_OF_PAGES else 1
-    if is_tiff and count > 1:
-        with suppress(Exception):
-            count = _count_tiff_pages(content)
-    if count > 1:
-        warnings.warn(
-            f"{count} pages, used the first, number 0; {argument('page')} chooses another",
-            ImageWarning,
-            stacklevel=3,
-        )
-
-
-def _count_tiff_pages(content: io.BytesIO) -> int:
-    """Count the pages of a TIFF file but channels, masks and smaller copies."""
-    import tifffile
-
-    content.seek(0)
-    with tifffile.TiffFile(content) as tiff:
-        if tiff.is_imagej or tiff.is_ome:
-            return math.prod(
-                count
-                for axis, count in zip(tiff.series[0].axes, tiff.series[0].shape, strict=True)
-                if axis not in AXES_OF_A_PAGE
-            )
-        return sum(1 for sheet in tiff.pages if not getattr(sheet, "subfiletype", 0) & NO_PAGE)
 
 
 def _to_array(image: Image.Image) -> NDArray[Any]:
@@ -314,7 +256,7 @@ def _read_with_tifffile(
     with tifffile.TiffFile(content) as tiff:
         if tiff.is_imagej or tiff.is_ome:
             return _read_series(tiff.series[0], page, name, allow_huge)
-        _check_page(page, len(tiff.pages), name)
+        check_page(page, len(tiff.pages), name)
         sheet: Any = tiff.pages[page]
         _check_size((sheet.imagewidth, sheet.imagelength), name, allow_huge)
         if sheet.photometric not in (0, 1, 2):  # grey or RGB
@@ -336,7 +278,7 @@ def _read_series(series: Any, page: int, name: str, allow_huge: bool) -> NDArray
     if len(channels) > 1:  # several of colours each
         array = array.reshape(*array.shape[: -len(channels)], -1)
     array = array.reshape(-1, *array.shape[len(pages) :])
-    _check_page(page, len(array), name)
+    check_page(page, len(array), name)
     return np.asarray(array[page])
 
 

@@ -108,7 +108,14 @@ def _segment_and_write(
             name=name,
         )
     wants_tree = any(KINDS[kind].needs_hierarchy for kind in task.results)
-    refuse_too_large(image.shape, task.settings, task.memory_limit, wants_tree)
+    refuse_too_large(
+        image.shape,
+        task.settings,
+        task.memory_limit,
+        wants_tree,
+        image=image,
+        writing=max(KINDS[kind].bytes_per_pixel for kind in task.results),
+    )
     result = segment(image, task.settings, hierarchy=wants_tree, threads=threads, on_stage=on_stage)
 
     told = {"mask": task.mask, "nodata": [str(value) for value in task.nodata]}
