@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from pfeseg.solver.embedding import Embedding, IterationRecord
     from pfeseg.solver.graph import Graph
     from pfeseg.solver.settings import SolverSettings
+    from pfeseg.volumes.segment import VolumeSegmentation, segment_volume
+    from pfeseg.volumes.settings import VolumeSettings
 
 __version__ = "0.1.0"
 
@@ -66,6 +68,8 @@ _HOME = {
     "SolverWarning": "errors",
     "Sweep": "segmentation.sweep",
     "Trial": "segmentation.sweep",
+    "VolumeSegmentation": "volumes.segment",
+    "VolumeSettings": "volumes.settings",
     "as_raster": "image.arrays",
     "build_hierarchy": "segmentation.steps",
     "build_pixel_graph": "pixels.graph",
@@ -82,6 +86,7 @@ _HOME = {
     "score": "labels.metrics",
     "segment": "segmentation.segment",
     "segment_prepared": "segmentation.walk",
+    "segment_volume": "volumes.segment",
     "sweep": "segmentation.sweep",
 }
 
@@ -108,6 +113,8 @@ __all__ = [
     "SolverWarning",
     "Sweep",
     "Trial",
+    "VolumeSegmentation",
+    "VolumeSettings",
     "as_raster",
     "build_hierarchy",
     "build_pixel_graph",
@@ -124,6 +131,7 @@ __all__ = [
     "score",
     "segment",
     "segment_prepared",
+    "segment_volume",
     "sweep",
 ]
 

@@ -44,6 +44,13 @@ def option(*names: str, heading: Heading, **attributes: Any) -> Callable[[F], F]
 class Command(click.Command):
     """Lists its options by their headings, the common ones first."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Say of commands that take no volumes which one does."""
+        takes = {parameter.name for parameter in self.params}
+        if "--volume" in args and "volume" not in takes:
+            raise click.UsageError(f"'{self.name}' takes no volumes; 'pfeseg segment' does")
+        return super().parse_args(ctx, args)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section for each heading."""
         sections: dict[Heading, list[tuple[str, str]]] = {heading: [] for heading in Heading}

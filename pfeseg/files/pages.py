@@ -39,7 +39,8 @@ def tell_of_pages(content: io.BytesIO) -> None:
             count = _count_tiff_pages(content)
     if count > 1:
         warnings.warn(
-            f"{count} pages, used the first, number 0; {argument('page')} chooses another",
+            f"{count} pages, used the first, number 0; {argument('page')} chooses another, and "
+            "'pfeseg segment --volume' takes all as a volume",
             ImageWarning,
             stacklevel=3,
         )
