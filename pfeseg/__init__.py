@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from pfeseg.solver.embedding import Embedding, IterationRecord
     from pfeseg.solver.graph import Graph
     from pfeseg.solver.settings import SolverSettings
+    from pfeseg.volumes.segment import VolumeSegmentation, segment_volume
+    from pfeseg.volumes.settings import VolumeSettings
 
 __version__ = "0.1.0"
 
@@ -70,6 +72,8 @@ _HOME = {
     "SolverWarning": "errors",
     "Sweep": "segmentation.sweep",
     "Trial": "segmentation.sweep",
+    "VolumeSegmentation": "volumes.segment",
+    "VolumeSettings": "volumes.settings",
     "as_raster": "image.arrays",
     "build_hierarchy": "segmentation.steps",
     "build_pixel_graph": "pixels.graph",
@@ -87,6 +91,7 @@ _HOME = {
     "score": "labels.metrics",
     "segment": "segmentation.segment",
     "segment_prepared": "segmentation.walk",
+    "segment_volume": "volumes.segment",
     "sweep": "segmentation.sweep",
     "write_labels": "files.labels",
 }
@@ -115,6 +120,8 @@ __all__ = [
     "SolverWarning",
     "Sweep",
     "Trial",
+    "VolumeSegmentation",
+    "VolumeSettings",
     "as_raster",
     "build_hierarchy",
     "build_pixel_graph",
@@ -132,6 +139,7 @@ __all__ = [
     "score",
     "segment",
     "segment_prepared",
+    "segment_volume",
     "sweep",
     "write_labels",
 ]

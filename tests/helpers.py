@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +29,20 @@ def run(*args: object) -> Result:
 def names(folder: Path) -> list[str]:
     """List what lies in a folder."""
     return sorted(path.name for path in folder.iterdir())
+
+
+def png_of_size(
+    width: int, height: int, bits: int = 8, colour: int = 2, rows=b"", *chunks
+) -> bytes:
+    """Make a PNG that claims a size, and holds no pixels unless they are given."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        check = zlib.crc32(kind + data)
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", check)
+
+    header = struct.pack(">IIBBBBB", width, height, bits, colour, 0, 0, 0)
+    content = ((b"IHDR", header), *chunks, (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*part) for part in content)
 
 
 def relative_error(Y: np.ndarray, exact: np.ndarray) -> float:

@@ -285,3 +285,30 @@ def test_stage_commands_agree_with_the_whole(files):
     result = run("merge", files / "e.npz", photo, "-o", files / "bad.png")
     assert result.exit_code == 1
     assert "was made with a mask; give the same --mask and --nodata" in result.stderr
+
+
+def test_commands_do_not_count_what_is_masked(files):
+    photo, mask = files / "photo.png", ("--mask", files / "mask.png")
+    for words in (
+        ("downsample", photo, "-o", files / "i.npz", *mask),
+        ("graph", files / "i.npz", "-o", files / "g.npz"),
+        ("init", files / "i.npz", "-o", files / "y.npz"),
+        ("embed", files / "g.npz", files / "y.npz", "-o", files / "e.npz"),
+    ):
+        assert run(*words).exit_code == 0, words
+    k = files / "k.png"
+    for words in (
+        ("cluster", files / "e.npz", photo, "-k", "4", "-o", k, *mask),
+        ("cluster", files / "e.npz", "-k", "4", "--cluster", "pixels", "-o", files / "p.png"),
+        ("overlay", photo, k, "-o", files / "o.png", *mask),
+    ):
+        assert " of 4 regions" in run(*words).stderr, words
+    merged = run("merge", files / "e.npz", photo, "--regions", 1, "-o", files / "m.png", *mask)
+    assert "map of 2 regions" in merged.stderr  # as the mask keeps two halves apart
+
+
+def test_the_sheet_of_a_sweep_is_white_outside(files):
+    words = ("-d", "5,6", "-k", "3", "--mask", files / "mask.png", "-o", files / "out")
+    assert run("sweep", files / "photo.png", *words).exit_code == 0
+    corner = iio.imread(files / "out/photo_sweep.png")[4:10, 4:10]  # of the image itself
+    assert (corner == 255).all()

@@ -99,6 +99,9 @@ def test_what_is_left_out_of_folders_is_counted_by_ending(tree, monkeypatch):
     remedy = "pip install pillow-heif reads them"
     assert left_out("in") == f"left out 2 .heic: {remedy}; {several}"
     assert left_out("in/sub") == f"left out 1 .heif: {remedy}"
+    (tree / "in/sub/cube.npy").touch()
+    named = "name them to read them, as 'FOLDER/*.npy'"
+    assert left_out("in/sub") == f"left out 1 .heif: {remedy}; 1 .npy: {named}"
 
 
 def test_heic_is_found_where_it_can_be_read(tree, monkeypatch):

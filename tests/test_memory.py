@@ -10,13 +10,20 @@ import numpy as np
 import pytest
 from helpers import names, run
 
-from pfeseg import InvalidInputError, Settings, machine
+from pfeseg import InvalidInputError, Settings, as_raster, machine
+from pfeseg.files.kinds import KINDS
 from pfeseg.segmentation.memory import estimate_memory, refuse_too_large
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 from measuring import peak_memory
 
 PAPER = Settings.preset("paper")
+
+
+def photograph(height: int, width: int) -> np.ndarray:
+    """Make a blocky picture, for which labels are found."""
+    coarse = np.random.default_rng(0).integers(0, 256, (height // 20, width // 20, 3), np.uint8)
+    return coarse.repeat(20, axis=0).repeat(20, axis=1)
 
 
 @pytest.mark.parametrize(
@@ -30,10 +37,36 @@ PAPER = Settings.preset("paper")
 def test_estimates_are_near_the_peaks_of_whole_runs(tmp_path, size, options, settings):
     path = tmp_path / "noise.png"
     width, height = size
-    coarse = np.random.default_rng(0).integers(0, 256, (height // 20, width // 20, 3), np.uint8)
-    iio.imwrite(path, coarse.repeat(20, axis=0).repeat(20, axis=1))
+    iio.imwrite(path, photograph(height, width))
     words = ("-m", "pfeseg", "segment", path, "-q", "-o", tmp_path, *options)
     peak, estimate = peak_memory(*words), estimate_memory((height, width), settings)
+    assert 0.6 * estimate < peak < 1.05 * estimate
+
+
+@pytest.mark.parametrize(
+    ("kind", "bands", "masked", "saved"),
+    [
+        (np.float64, 3, False, "labels,overlay"),
+        (np.uint16, 3, True, "labels,overlay"),
+        (np.uint16, 12, False, "labels,overlay"),
+        (np.uint8, 3, False, "labels,regions"),
+    ],
+)
+def test_estimates_know_deep_images_bands_masks_and_results(tmp_path, kind, bands, masked, saved):
+    image = photograph(1500, 2000)
+    image = np.concatenate([image] * (bands // 3), axis=2).astype(kind)
+    np.save(tmp_path / "a.npy", image)
+    words, mask = ["--bands", "all", "--save", saved], None
+    if masked:
+        mask = np.indices(image.shape[:2]).sum(axis=0) > 1000
+        iio.imwrite(tmp_path / "mask.png", mask.astype(np.uint8))
+        words += ["--mask", tmp_path / "mask.png"]
+    raster = as_raster(image, bands="all", mask=mask)
+    writing = max(KINDS[name].bytes_per_pixel for name in saved.split(","))
+    estimate = estimate_memory(image.shape, Settings(), image=raster, writing=writing)
+    path = tmp_path / "a.npy"
+    peak = peak_memory("-m", "pfeseg", "segment", path, "-q", "-o", tmp_path, *words)
+    assert estimate > 1.15 * estimate_memory(image.shape, Settings())
     assert 0.6 * estimate < peak < 1.05 * estimate
 
 

@@ -16,6 +16,7 @@ from pfeseg.cli.options import (
     reading_options,
 )
 from pfeseg.cli.values import pixels_or_percent
+from pfeseg.cli.wording import counted_regions
 
 
 @click.command(cls=Command)
@@ -56,4 +57,6 @@ def clean(
     picture = read_raster(image, stretch, bands, **reading)
     after = clean_regions(before, picture, min_pixels(min_region, before.size))
     write_labels(output, after, image=picture)
-    click.echo(f"{output}: label map of {after.max() + 1} regions", err=True)
+    click.echo(
+        f"{output}: label map of {counted_regions(after, picture.mask is not None)}", err=True
+    )

@@ -14,6 +14,7 @@ from pfeseg.cli.options import (
     reading_options,
 )
 from pfeseg.cli.settings import make_settings, settings_options
+from pfeseg.cli.wording import counted_regions
 
 
 @click.command(cls=Command)
@@ -40,7 +41,7 @@ def cluster(
     inputs = (embedding_file, image) if image else (embedding_file,)
     check_output(output, overwrite, (".png", ".tif", ".npy"), *inputs)
     from pfeseg.files.raster import read_raster
-    from pfeseg.run.stages import cluster_stage, with_stored
+    from pfeseg.run.stages import cluster_stage, is_masked, with_stored
 
     if options["config"] is None:
         left_out = [name for name in ("seed", "stretch", "bands") if options[name] is None]
@@ -49,4 +50,6 @@ def cluster(
     if image:
         picture = read_raster(image, settings.stretch, settings.bands, **reading)
     labels = cluster_stage(embedding_file, output, settings, picture)
-    click.echo(f"{output}: label map of {labels.max() + 1} regions", err=True)
+    click.echo(
+        f"{output}: label map of {counted_regions(labels, is_masked(embedding_file))}", err=True
+    )

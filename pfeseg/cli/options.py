@@ -44,6 +44,13 @@ def option(*names: str, heading: Heading, **attributes: Any) -> Callable[[F], F]
 class Command(click.Command):
     """Lists its options by their headings, the common ones first."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Say of commands that take no volumes which one does."""
+        takes = {parameter.name for parameter in self.params}
+        if "--volume" in args and "volume" not in takes:
+            raise click.UsageError(f"'{self.name}' takes no volumes; 'pfeseg segment' does")
+        return super().parse_args(ctx, args)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section for each heading."""
         sections: dict[Heading, list[tuple[str, str]]] = {heading: [] for heading in Heading}
@@ -149,7 +156,11 @@ def reading_options(command: F) -> F:
 
     @wraps(inner)
     def packed(
-        page: int, allow_huge: bool, mask: str | None, nodata: tuple[float, ...], **others: Any
+        page: int | None,
+        allow_huge: bool,
+        mask: str | None,
+        nodata: tuple[float, ...],
+        **others: Any,
     ) -> Any:
         reading = {"page": page, "allow_huge": allow_huge, "mask": mask, "nodata": nodata}
         return inner(reading=reading, **others)
@@ -182,8 +193,9 @@ def reading_options(command: F) -> F:
              "auto takes the first three.  [default: auto]",
     )(command)  # fmt: skip
     return option(
-        "--page", type=click.IntRange(min=0), default=0, metavar="N", heading=Heading.INPUTS,
-        help="Page or frame of a file that has several, counted from 0.  [default: 0]",
+        "--page", type=click.IntRange(min=0), metavar="N", heading=Heading.INPUTS,
+        help="Page or frame of a file that has several, counted from 0."
+             "  [default: the first, and a line says so]",
     )(command)  # fmt: skip
 
 

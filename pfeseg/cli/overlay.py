@@ -14,6 +14,7 @@ from pfeseg.cli.options import (
     overlay_size_option,
     reading_options,
 )
+from pfeseg.cli.wording import counted_regions
 from pfeseg.files.kinds import OVERLAY_FORMATS
 
 
@@ -39,7 +40,6 @@ def overlay(
     """
     endings = tuple(f".{ending}" for ending in OVERLAY_FORMATS)
     check_output(output, overwrite, endings, image, labels)
-    import numpy as np
 
     from pfeseg.errors import InvalidInputError
     from pfeseg.files.labels import read_labels
@@ -54,4 +54,6 @@ def overlay(
     except InvalidInputError as error:
         raise InvalidInputError(f"{labels} and {image}: {error.marked}") from error
     write_picture(output, picture)
-    click.echo(f"{output}: overlay of {len(np.unique(regions))} regions", err=True)
+    click.echo(
+        f"{output}: overlay of {counted_regions(regions, pixels.mask is not None)}", err=True
+    )

@@ -29,6 +29,7 @@ from pfeseg.cli.progress import batch_bar, stage_bar
 from pfeseg.cli.report import Reporter
 from pfeseg.cli.settings import make_settings, settings_options
 from pfeseg.cli.values import words
+from pfeseg.cli.volumes import check_kinds, make_volume_settings, volume_options
 from pfeseg.cli.wording import one_line, usage_errors
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.kinds import KINDS, LABELS_FORMATS, OF_HIERARCHY, OVERLAY_FORMATS, SAVEABLE
@@ -37,6 +38,8 @@ from pfeseg.segmentation.methods import METHODS
 if TYPE_CHECKING:
     from pfeseg.run.batch import Row
     from pfeseg.run.plan import Task
+    from pfeseg.segmentation.settings import Settings
+    from pfeseg.volumes.settings import VolumeSettings
 
 
 @click.command(cls=Command)
@@ -61,11 +64,9 @@ if TYPE_CHECKING:
 @option(
     "--labels-format",
     type=click.Choice(LABELS_FORMATS),
-    default="png",
-    show_default=True,
     heading=Heading.RESULTS,
     help="Format of the label map: 16-bit PNG, 32-bit TIFF (GeoTIFF of a georeferenced image) or "
-    "NumPy array.",
+    "NumPy array.  [default: png; of volumes tif]",
 )
 @overlay_size_option
 @option(
@@ -112,6 +113,7 @@ if TYPE_CHECKING:
     help="Work on the I-th of N equal parts of the inputs.",
 )
 @reading_options
+@volume_options
 @jobs_option("Images to work on at a time.")
 @threads_option
 @memory_option
@@ -136,7 +138,7 @@ def segment(
     template: str,
     save: tuple[str, ...],
     hierarchy: bool,
-    labels_format: str,
+    labels_format: str | None,
     overlay_size: int | None,
     overlay_format: str,
     overwrite: bool,
@@ -150,6 +152,9 @@ def segment(
     quiet: bool,
     verbose: bool,
     reading: dict[str, Any],
+    volume: bool,
+    spacing: tuple[float, float, float] | None,
+    max_voxels: int | None,
     **options: Any,
 ) -> int:  # fmt: skip
     """Cut images into their regions.
@@ -175,12 +180,21 @@ def segment(
         raise click.UsageError("give --overwrite or --skip-existing, not both")
     if quiet and verbose:
         raise click.UsageError("give -q or -v, not both")
-    settings = make_settings(**options)
     kinds = tuple(dict.fromkeys((*save, *(OF_HIERARCHY if hierarchy else ()))))
-    if set(kinds) & set(OF_HIERARCHY) and not METHODS[settings.method].has_hierarchy:
-        raise click.UsageError(f"a hierarchy needs the method pfe, not {settings.method}")
     if any(KINDS[kind].needs_place for kind in kinds) and not _has_pyogrio():
         raise click.UsageError("a GeoPackage needs pyogrio: pip install 'pfeseg[geo]'")
+    settings: Settings | VolumeSettings
+    if volume:
+        check_kinds(kinds, labels_format)
+        unused = {name: reading[name] for name in ("page", "mask", "nodata")}
+        unused |= {"overlay_size": overlay_size, "hierarchy": hierarchy}
+        settings = make_volume_settings(options, max_voxels, unused)
+    elif spacing or max_voxels:
+        raise click.UsageError("--spacing and --max-voxels are those of volumes; give --volume")
+    else:
+        settings = make_settings(**options)
+        if set(kinds) & set(OF_HIERARCHY) and not METHODS[settings.method].has_hierarchy:
+            raise click.UsageError(f"a hierarchy needs the method pfe, not {settings.method}")
     if files_from == "-" and "-" in inputs:
         raise click.UsageError("standard input can hold an image or the list of names, not both")
     names = [*inputs, *_listed(files_from)]
@@ -200,7 +214,7 @@ def segment(
             output,
             kinds,
             template=template,
-            labels_format=labels_format,
+            labels_format=labels_format or ("tif" if volume else "png"),
             overlay_format=overlay_format,
         )
         found = take_shard(found, parse_shard(shard) if shard else (1, 1))
@@ -214,6 +228,7 @@ def segment(
         **reading,
         overlay_size=overlay_size,
         memory_limit=memory_limit_of(memory_limit, min(jobs, len(found))),
+        spacing=spacing,
     )
     if expanded.left_out and not quiet:
         click.echo(one_line(expanded.left_out_line()), err=True)

@@ -132,7 +132,7 @@ def sweep(
     try:
         largest = settings.changed(n_dims=max(dims))
         limit = memory_limit_of(memory_limit, min(jobs, len(dims)))
-        refuse_too_large(picture.shape, largest, limit, many=True)
+        refuse_too_large(picture.shape, largest, limit, many=True, image=picture)
     except InvalidInputError as error:
         raise InvalidInputError(f"{image}: {error.marked}") from error
     asked, candidates = sweep_pairs(settings, dims, n_clusters, picture.shape)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pfeseg.errors import InvalidInputError, spell
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _OPTIONS = {"n_dims": "-d", "n_clusters": "-k", "n_regions": "--regions"}
 """Options that are not called after their arguments."""
@@ -26,6 +31,14 @@ def _as_option(name: str, value: str | None) -> str:
 def one_line(text: str) -> str:
     """Escape what would break a line, such as a newline in the name of a file."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def counted_regions(labels: NDArray[np.integer[Any]], masked: bool) -> str:
+    """Count the regions of a label map; where an image is masked, 0 is none of them."""
+    import numpy as np
+
+    count = len(np.unique(labels[labels > 0] if masked else labels))
+    return f"{count} region{'' if count == 1 else 's'}"
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import ImageWarning
-from pfeseg.files.reading import quiet_pillow
+from pfeseg.files.quiet import quiet_pillow
 from pfeseg.files.tiff import (
     ORIENTATION_TAG,
     SIGNATURES,

@@ -20,6 +20,12 @@ from pfeseg.files.writing import NUMBERED
 
 STANDARD_INPUT = Path("-")
 
+REMEDIES = {
+    ".npy": ": name them to read them, as 'FOLDER/*.npy'",
+    **dict.fromkeys(HEIF_SUFFIXES, ": pip install pillow-heif reads them"),
+}
+"""What to do about files that are left out of folders, by their endings."""
+
 T = TypeVar("T")
 
 
@@ -61,12 +67,12 @@ class Found:
         if not self.left_out:
             return ""
         counts = sorted(self.left_out.items(), key=lambda item: (-item[1], item[0]))
-        parts: dict[bool, list[str]] = {True: [], False: []}
+        parts: dict[str, list[str]] = {}
         for ending, count in counts:
-            parts[ending in HEIF_SUFFIXES].append(f"{count} {ending or 'without an ending'}")
-        remedy = ": pip install pillow-heif reads them"
-        said = [", ".join(parts[True]) + remedy] if parts[True] else []
-        said += [", ".join(parts[False])] if parts[False] else []
+            remedy = REMEDIES.get(ending, "")
+            parts.setdefault(remedy, []).append(f"{count} {ending or 'without an ending'}")
+        parts[""] = parts.pop("", [])  # the last
+        said = [", ".join(counted) + remedy for remedy, counted in parts.items() if counted]
         return f"left out {'; '.join(said)}"
 
 

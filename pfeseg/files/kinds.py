@@ -96,6 +96,8 @@ class Kind:
         Of pictures, one a region; written, kept or replaced as a whole.
     beside : callable
         ``beside(path)`` names what may lie beside it and is part of it.
+    bytes_per_pixel : int
+        Memory that writing it takes, beyond what labels and overlays do.
     """
 
     suffix: str
@@ -104,6 +106,7 @@ class Kind:
     needs_place: bool = False
     is_folder: bool = False
     beside: Callable[[Path], tuple[Path, ...]] = _nothing
+    bytes_per_pixel: int = 0
 
 
 def _labels(path: Path, of: Segmented) -> None:
@@ -209,12 +212,12 @@ KINDS: dict[str, Kind] = {
     "ucm": Kind("_ucm.mat", _ucm, needs_hierarchy=True),
     "contours": Kind("_ucm.png", _contours, needs_hierarchy=True),
     "embedding": Kind("_embedding.png", _embedding),
-    "regions": Kind("_regions.csv", _regions),
-    "coco": Kind("_coco.json", _coco),
-    "geojson": Kind("_regions.geojson", _geojson),
-    "geopackage": Kind("_regions.gpkg", _geopackage, needs_place=True),
-    "masks": Kind("_masks", _masks, is_folder=True),
-    "cutouts": Kind("_cutouts", _cutouts, is_folder=True),
+    "regions": Kind("_regions.csv", _regions, bytes_per_pixel=22),
+    "coco": Kind("_coco.json", _coco, bytes_per_pixel=22),
+    "geojson": Kind("_regions.geojson", _geojson, bytes_per_pixel=8),
+    "geopackage": Kind("_regions.gpkg", _geopackage, needs_place=True, bytes_per_pixel=22),
+    "masks": Kind("_masks", _masks, is_folder=True, bytes_per_pixel=8),
+    "cutouts": Kind("_cutouts", _cutouts, is_folder=True, bytes_per_pixel=8),
     REPORT: Kind(".json", _report),
 }
 """The report is always written, and last: it marks what is done."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pfeseg.errors import ImageWarning, InvalidInputError, argument
 from pfeseg.files.beside import beside_labels, style_of
 from pfeseg.files.png import encode_png
-from pfeseg.files.reading import quiet_pillow
+from pfeseg.files.quiet import no_log_lines, quiet_pillow
 from pfeseg.files.writing import replacing_group
 from pfeseg.image.arrays import Raster
 from pfeseg.image.georeference import Georeference
@@ -98,7 +98,8 @@ def read_labels(path: Path) -> NDArray[np.int64]:
         elif kind == "tif":
             import tifffile
 
-            labels = tifffile.imread(path)
+            with no_log_lines():
+                labels = tifffile.imread(path)
         else:
             with quiet_pillow() as pillow, pillow.open(path) as image:
                 labels = np.asarray(image)  # of a palette image, the indices

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError, argument
+from pfeseg.files.deep import samples_of
+from pfeseg.files.quiet import no_log_lines, quiet_pillow
 from pfeseg.files.reading import (
-    ALPHA_SAMPLES,
     content_of,
-    quiet_pillow,
     read_image,
     upright,
 )
@@ -65,9 +65,8 @@ def find_mask(
         What to call the file in error messages.
     """
     inside = [] if mask is None else [_read_mask(source, mask, bands.shape, page, name)]
-    content = content_of(source, name)
-    if content.getvalue()[:4] in SIGNATURES:
-        stored, own = _of_tiff(content, page, name)
+    if _is_tiff(source):
+        stored, own = _of_tiff(source, page, name)
         nodata = [*nodata, *stored]
         if own is not None and own.shape == bands.shape[:2]:
             inside.append(own)
@@ -101,7 +100,7 @@ def _read_mask(
 ) -> Mask:
     if mask == ALPHA:
         return _read_alpha(source, page, name)
-    array = read_image(Path(mask), allow_huge=True)
+    array = read_image(Path(mask), page=0, allow_huge=True)
     inside = array != 0 if array.ndim == 2 else (array != 0).any(axis=2)
     if inside.shape != shape[:2]:
         raise InvalidInputError(
@@ -125,7 +124,11 @@ def _read_alpha(source: Path | bytes, page: int, name: str) -> Mask:
             if "A" in image.getbands() or "a" in image.getbands() or "transparency" in image.info:
                 back = turn_back_of(image)
                 ImageOps.exif_transpose(image, in_place=True)
-                alpha = upright(np.asarray(image.convert("RGBA").getchannel("A")), back)
+                if image.mode.startswith("I"):  # of 16 bits, one value of which is transparent
+                    alpha = np.asarray(image) != image.info["transparency"]
+                else:
+                    alpha = np.asarray(image.convert("RGBA").getchannel("A"))
+                alpha = upright(alpha, back)
     except UnidentifiedImageError:
         alpha = _alpha_of_tiff(content, page, name)
     if alpha is None:
@@ -140,30 +143,36 @@ def _alpha_of_tiff(content: io.BytesIO, page: int, name: str) -> NDArray[Any] | 
     import tifffile
 
     content.seek(0)
-    with tifffile.TiffFile(content) as tiff:
+    with no_log_lines(), tifffile.TiffFile(content) as tiff:
         sheet: Any = tiff.pages[find_sheet(tiff, page, name)]
-        if not any(extra in ALPHA_SAMPLES for extra in sheet.extrasamples):
+        array, alpha = samples_of(content, sheet, name)
+        if alpha is None:
             return None
-        array = read_sheet(content, sheet, name)
-        if sheet.planarconfig == 2:
-            array = np.moveaxis(array, 0, 2)
-        return upright(array[..., -1], turn_of(sheet))
+        return upright(array[..., alpha], turn_of(sheet))
 
 
-def _of_tiff(content: io.BytesIO, page: int, name: str) -> tuple[list[float], Mask | None]:
+def _is_tiff(source: Path | bytes) -> bool:
+    """Tell by its first bytes, as reading a whole file again would take time and memory."""
+    if isinstance(source, bytes):
+        return source[:4] in SIGNATURES
+    with source.open("rb") as file:
+        return file.read(4) in SIGNATURES
+
+
+def _of_tiff(source: Path | bytes, page: int, name: str) -> tuple[list[float], Mask | None]:
     """Return what a page of a TIFF file calls no data, and its own mask."""
     import tifffile
 
-    content.seek(0)
     try:
-        with tifffile.TiffFile(content) as tiff:
+        opened = io.BytesIO(source) if isinstance(source, bytes) else source
+        with no_log_lines(), tifffile.TiffFile(opened) as tiff:
             index = 0 if tiff.is_imagej or tiff.is_ome else find_sheet(tiff, page, name)
             sheet: Any = tiff.pages[index]
             text = str(sheet.tags.valueof(NODATA_TAG, "")).strip("\0 ")
             stored = find_mask_sheet(tiff, index)
             own = None
             if stored is not None:
-                own = upright(read_sheet(content, stored, name) != 0, turn_of(sheet))
+                own = upright(read_sheet(source, stored, name) != 0, turn_of(sheet))
     except InvalidInputError:
         raise
     except Exception:  # what is damaged was read all the same

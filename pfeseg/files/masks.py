@@ -15,6 +15,7 @@ from pfeseg import kernels
 from pfeseg.files.png import encode_png
 from pfeseg.files.writing import replacing_folder
 from pfeseg.image.arrays import ImageLike, Raster, as_raster
+from pfeseg.image.stretch import BLOCK_ROWS
 from pfeseg.labels.maps import find_boxes
 
 Labels = NDArray[np.integer[Any]]
@@ -85,4 +86,8 @@ def _eight_bits(raster: Raster, box: Box) -> NDArray[np.uint8]:
     part = replace(raster, values=raster.values[box])
     if part.values.dtype == np.uint8 and (part.black, part.white) == (0, 255):
         return np.broadcast_to(part.values, (*part.shape, 3))
-    return np.rint(part.rgb() * 255).astype(np.uint8)
+    picture = np.empty((*part.shape, 3), dtype=np.uint8)
+    for first in range(0, len(picture), BLOCK_ROWS):
+        rows = replace(part, values=part.values[first : first + BLOCK_ROWS])
+        picture[first : first + BLOCK_ROWS] = np.rint(rows.rgb() * 255)
+    return picture

@@ -21,7 +21,7 @@ def read_raster(
     stretch: str | None = None,
     bands: str | None = None,
     *,
-    page: int = 0,
+    page: int | None = None,
     allow_huge: bool = False,
     mask: str | None = None,
     nodata: Sequence[float] = (),
@@ -54,9 +54,9 @@ def read_raster(
         used = choose_bands(bands or "auto", layers.shape[2])
         if used != tuple(range(1, layers.shape[2] + 1)):
             layers = layers[..., np.array(used) - 1]
-        inside = find_mask(source, layers, mask=mask, nodata=nodata, page=page, name=name)
+        inside = find_mask(source, layers, mask=mask, nodata=nodata, page=page or 0, name=name)
         raster = as_raster(array, stretch or "auto", bands or "auto", inside)
-        place = read_georeference(source, raster.shape, page=page, name=name)
+        place = read_georeference(source, raster.shape, page=page or 0, name=name)
     except InvalidInputError as error:
         if error.marked.startswith(f"{name}: "):
             raise

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import io
-import logging
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,24 +12,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError, argument
+from pfeseg.files.deep import (
+    ALPHA_SAMPLES,
+    BACKGROUND,
+    DEEP_PNG_MODES,
+    PREMULTIPLIED,
+    WHITE_IS_ZERO,
+    colours_of,
+    invert,
+    read_deep_png,
+)
+from pfeseg.files.pages import AXES_OF_A_PAGE, check_page, tell_of_pages
+from pfeseg.files.quiet import no_log_lines, quiet_pillow
 from pfeseg.files.tiff import (
     ORIENTATION_TAG,
     SIGNATURES,
     find_sheet,
-    read_sheet,
     sheet_number,
     turn_back_of,
     turn_of,
 )
 
 if TYPE_CHECKING:
-    from PIL import Image, ImageFile
+    from PIL import Image
 
 MAX_PIXELS = 100_000_000
 """Larger images are refused unless they are expected: a small file can claim a huge size."""
-
-BACKGROUND = (255, 255, 255)
-"""Colour on which transparent images are composited."""
 
 IMAGE_SUFFIXES = {
     f".{ending}"
@@ -46,8 +51,6 @@ IMAGE_SUFFIXES = {
 HEIF_SUFFIXES = {".heic", ".heif"}
 """Endings of images that only the package pillow-heif reads."""
 
-_SILENT = logging.NullHandler()
-
 NPY_SIGNATURE = b"\x93NUMPY"
 
 HEIF_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
@@ -57,14 +60,14 @@ BITS_TAG, PHOTOMETRIC_TAG, DESCRIPTION_TAG = 258, 262, 270
 SAMPLES_TAG, EXTRA_SAMPLES_TAG, SAMPLE_FORMAT_TAG = 277, 338, 339
 UNSIGNED, SIGNED = 1, 2
 CMYK = 5
-ALPHA_SAMPLES = (1, 2)
-
-DEEP_PNG_MODES = ("RGB;16B", "RGBA;16B")
-"""What Pillow calls the pixels of PNG files with colours of 16 bits."""
 
 
 def read_image(
-    source: Path | bytes, *, page: int = 0, allow_huge: bool = False, name: str | None = None
+    source: Path | bytes,
+    *,
+    page: int | None = None,
+    allow_huge: bool = False,
+    name: str | None = None,
 ) -> NDArray[Any]:
     """Read an image as an (h, w) or (h, w, c) array of the type that the file has.
 
@@ -76,8 +79,8 @@ def read_image(
     ----------
     source : Path or bytes
         File, or the content of one.
-    page : int
-        Page or frame, counted from 0.
+    page : int, optional
+        Page or frame, counted from 0. The first unless given, with a warning where there are more.
     allow_huge : bool
         Read images of more than `MAX_PIXELS` too.
     name : str, optional
@@ -86,16 +89,23 @@ def read_image(
     name = name or name_of(source)
     content = content_of(source, name)
     try:
-        if content.getvalue().startswith(NPY_SIGNATURE):
-            return _read_npy(content, page, name, allow_huge)
-        array = _read_with_pillow(content, page, name, allow_huge)
-        if array is None:
-            array = _read_with_tifffile(content, page, name, allow_huge)
+        with no_log_lines():
+            array = _read(content, page or 0, name, allow_huge)
     except (InvalidInputError, MemoryError):
         raise
     except Exception as error:  # decoders raise whatever a broken file makes them
         raise InvalidInputError(f"{name}: {_reason(error)}") from error
+    if page is None:
+        tell_of_pages(content)
     return array
+
+
+def _read(content: io.BytesIO, page: int, name: str, allow_huge: bool) -> NDArray[Any]:
+    """Read what a file holds by the library that loses nothing of it."""
+    if content.getvalue().startswith(NPY_SIGNATURE):
+        return _read_npy(content, page, name, allow_huge)
+    array = _read_with_pillow(content, page, name, allow_huge)
+    return _read_with_tifffile(content, page, name, allow_huge) if array is None else array
 
 
 def name_of(source: Path | bytes) -> str:
@@ -144,7 +154,8 @@ def _read_with_pillow(
             if image.format == "TIFF" and _needs_tifffile(image):
                 return None
             if image.format == "PNG" and str(image.tile[0][3]) in DEEP_PNG_MODES:
-                return _read_deep_png(image, pillow.open(content))
+                turn = image.getexif().get(ORIENTATION_TAG, 1)
+                return upright(read_deep_png(image, pillow.open(content)), turn)
             back = turn_back_of(image)
             return upright(_as_stored(_to_array(image), image), back)
 
@@ -163,21 +174,6 @@ def _learn_heif(name: str) -> None:
     register_heif_opener()
 
 
-@contextmanager
-def quiet_pillow() -> Iterator[Any]:
-    """Offer PIL.Image with its own size limit lifted, as ours is checked instead."""
-    from PIL import Image
-
-    logging.getLogger("PIL").addHandler(_SILENT)  # else its complaints go to standard error
-    limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield Image
-    finally:
-        Image.MAX_IMAGE_PIXELS = limit
-
-
 def _check_size(size: tuple[int, int], name: str, allow_huge: bool) -> None:
     if size[0] * size[1] > MAX_PIXELS and not allow_huge:
         raise InvalidInputError(
@@ -189,9 +185,7 @@ def _check_size(size: tuple[int, int], name: str, allow_huge: bool) -> None:
 def _turn_to_page(image: Image.Image, page: int, name: str) -> None:
     if not page:
         return  # without a look at the others, of which Pillow may not know the kind
-    pages = getattr(image, "n_frames", 1)
-    if page >= pages:
-        raise InvalidInputError(f"{name}: has {pages} page(s), counted from 0; there is no {page}")
+    check_page(page, getattr(image, "n_frames", 1), name)
     image.seek(page)
 
 
@@ -217,6 +211,8 @@ def _as_stored(array: NDArray[Any], image: Image.Image) -> NDArray[Any]:
     """Give pixels the type of the file where Pillow gave them another."""
     tags = getattr(image, "tag_v2", {})
     bits, sign = (tags.get(tag, (1,))[0] for tag in (BITS_TAG, SAMPLE_FORMAT_TAG))
+    if bits > 8 and tags.get(PHOTOMETRIC_TAG) == WHITE_IS_ZERO:  # of which Pillow inverts no more
+        array = invert(array, bits)
     if image.mode == "I" and image.format != "TIFF":
         return array.astype(np.uint16)  # no other format has more
     if image.mode == "I":
@@ -224,22 +220,6 @@ def _as_stored(array: NDArray[Any], image: Image.Image) -> NDArray[Any]:
     if image.mode == "L" and sign == SIGNED:
         return array.view(np.int8)
     return array
-
-
-def _read_deep_png(image: ImageFile.ImageFile, again: ImageFile.ImageFile) -> NDArray[Any]:
-    """Read a PNG file of colours of 16 bits, opened twice.
-
-    Pillow keeps the first byte of each number. Told that the bytes come in the other order, it
-    keeps the second.
-    """
-    codec, extents, offset, mode = again.tile[0]
-    again.tile = [(codec, extents, offset, str(mode).replace("16B", "16L"))]  # type: ignore[list-item]
-    array = np.asarray(image).astype(np.uint16) << 8 | np.asarray(again)
-    if array.shape[2] > 3:
-        array = _composite(array)
-    elif "transparency" in image.info:  # one colour is
-        array[(array == image.info["transparency"]).all(axis=2)] = np.iinfo(array.dtype).max
-    return upright(array, image.getexif().get(ORIENTATION_TAG, 1))
 
 
 def _has_channel_pages(image: Any) -> bool:
@@ -254,7 +234,10 @@ def _needs_tifffile(image: Any) -> bool:
     bits, samples = tags.get(BITS_TAG, (1,)), tags.get(SAMPLES_TAG, 1)
     if samples > 1 and max(bits) > 8:  # it keeps 8, or mixes channels that are stored apart
         return True
-    has_alpha = bool(set(tags.get(EXTRA_SAMPLES_TAG, ())) & set(ALPHA_SAMPLES))
+    extra = tags.get(EXTRA_SAMPLES_TAG, ())
+    if samples == 2 and PREMULTIPLIED in extra:  # it multiplies grey again
+        return True
+    has_alpha = bool(set(extra) & set(ALPHA_SAMPLES))
     return tags.get(PHOTOMETRIC_TAG) != CMYK and samples - has_alpha not in (1, 3)
 
 
@@ -289,14 +272,7 @@ def _read_with_tifffile(
                 f"{name}: a TIFF of {sheet.photometric.name} colours with more than 8 bits; "
                 "convert it to RGB first"
             )
-        array = read_sheet(content, sheet, name)
-        transparent = any(extra in ALPHA_SAMPLES for extra in sheet.extrasamples)
-        orientation = turn_of(sheet)
-    if array.ndim == 3 and sheet.planarconfig == 2:
-        array = np.moveaxis(array, 0, 2)  # channels stored one after the other
-    if transparent and array.ndim == 3 and array.shape[2] in (2, 4):
-        array = _composite(array)
-    return upright(array, orientation)
+        return upright(colours_of(content, sheet, name), turn_of(sheet))
 
 
 def _read_series(series: Any, page: int, name: str, allow_huge: bool) -> NDArray[Any]:
@@ -304,16 +280,13 @@ def _read_series(series: Any, page: int, name: str, allow_huge: bool) -> NDArray
     axes, shape = series.axes, dict(zip(series.axes, series.shape, strict=True))
     _check_size((shape["X"], shape["Y"]), name, allow_huge)
     channels = [k for k, axis in enumerate(axes) if axis in "CS"]
-    pages = [k for k, axis in enumerate(axes) if axis not in "CSYX"]
+    pages = [k for k, axis in enumerate(axes) if axis not in AXES_OF_A_PAGE]
     order = (*pages, axes.index("Y"), axes.index("X"), *channels)
     array = np.asarray(series.asarray()).transpose(order)
     if len(channels) > 1:  # several of colours each
         array = array.reshape(*array.shape[: -len(channels)], -1)
     array = array.reshape(-1, *array.shape[len(pages) :])
-    if page >= len(array):
-        raise InvalidInputError(
-            f"{name}: has {len(array)} page(s), counted from 0; there is no {page}"
-        )
+    check_page(page, len(array), name)
     return np.asarray(array[page])
 
 
@@ -326,15 +299,6 @@ def upright(array: NDArray[Any], orientation: int) -> NDArray[Any]:
     if orientation in (2, 3, 6, 7):
         array = array[:, ::-1]
     return array
-
-
-def _composite(array: NDArray[Any]) -> NDArray[Any]:
-    """Composite RGBA or grey and alpha pixels on `BACKGROUND`."""
-    top = np.iinfo(array.dtype).max if np.issubdtype(array.dtype, np.integer) else 1.0
-    opacity = array[..., -1:] / top
-    background = np.array(BACKGROUND[: array.shape[2] - 1]) / 255 * top
-    colours = array[..., :-1] * opacity + background * (1 - opacity)
-    return colours.astype(array.dtype)
 
 
 def _reason(error: Exception) -> str:

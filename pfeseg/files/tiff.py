@@ -56,14 +56,19 @@ def find_sheet(tiff: Any, page: int, name: str) -> int:
     """
     if not page:
         return 0
-    kinds = [_kind(sheet) for sheet in tiff.pages]
-    counted = [k for k, kind in enumerate(kinds) if not kind & (REDUCED | MASK)]
-    pages = counted or [*range(len(kinds))]
+    pages = page_sheets(tiff)
     if page >= len(pages):
         raise InvalidInputError(
             f"{name}: has {len(pages)} page(s), counted from 0; there is no {page}"
         )
     return pages[page]
+
+
+def page_sheets(tiff: Any) -> list[int]:
+    """List the directories that are pages of a file that tifffile opened."""
+    kinds = [_kind(sheet) for sheet in tiff.pages]
+    counted = [k for k, kind in enumerate(kinds) if not kind & (REDUCED | MASK)]
+    return counted or [*range(len(kinds))]
 
 
 def sheet_number(content: io.BytesIO, page: int, name: str) -> int:
@@ -76,7 +81,7 @@ def sheet_number(content: io.BytesIO, page: int, name: str) -> int:
         return find_sheet(tiff, page, name)
 
 
-def read_sheet(content: io.BytesIO, sheet: Any, name: str) -> NDArray[Any]:
+def read_sheet(source: Path | bytes, sheet: Any, name: str) -> NDArray[Any]:
     """Return the pixels of a page as tifffile does, also of codecs that rasterio alone knows."""
     try:
         return np.asarray(sheet.asarray())
@@ -89,7 +94,7 @@ def read_sheet(content: io.BytesIO, sheet: Any, name: str) -> NDArray[Any]:
                 f"{name}: a TIFF of this kind compressed by {codec}; pip install 'pfeseg[geo]' "
                 "reads it"
             ) from error
-    with open_raster(content.getvalue(), sheet.index) as data:
+    with open_raster(source, sheet.index) as data:
         bands = data.read()
     if len(bands) == 1:
         return np.asarray(bands[0])

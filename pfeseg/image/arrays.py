@@ -184,7 +184,7 @@ def as_raster(
     if inside is not None:
         _refuse_infinite_inside(values, inside)
         values = fill_outside(values, inside)
-    counted = values if inside is None else values[inside][None]
+    counted = values if inside is None else values[inside][:, None]
     if len(used) not in (1, 3):
         layers = Layers.of(values, stretch, counted)
         components = layers.components()
@@ -212,7 +212,7 @@ def _find_inside(
 
 
 def _refuse_infinite_inside(values: NDArray[Any], inside: Mask) -> None:
-    if values.dtype.kind == "f":
+    if values.dtype.kind == "f" and not np.isfinite(values[inside]).all():
         find_range(np.where(inside[..., None], values, values[inside][0]), "minmax")
 
 

@@ -36,7 +36,10 @@ DEPTHS = range(8, 33)
 """Bits of usual ranges."""
 
 BLOCK_ROWS = 64
-"""Rows that are looked at together; a histogram of more would take much memory."""
+"""Rows that are turned into numbers together; more would take much memory."""
+
+BLOCK_VALUES = 1 << 19
+"""Values that are counted together, for the same reason."""
 
 SAMPLE = 1 << 22
 """Pixels of more than 16 bits that percentiles are taken from, at most about."""
@@ -109,8 +112,9 @@ def _histogram(values: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
     """Count how often each value occurs; returns the first that is counted too."""
     first = int(whole_range(values.dtype)[0])
     counts = np.zeros(1 << (8 * values.dtype.itemsize), dtype=np.int64)
-    for row in range(0, len(values), BLOCK_ROWS):
-        block = values[row : row + BLOCK_ROWS].astype(np.intp).ravel()
+    rows = max(1, BLOCK_VALUES // values[0].size)
+    for row in range(0, len(values), rows):
+        block = values[row : row + rows].astype(np.intp).ravel()
         counts += np.bincount(block - first, minlength=len(counts))
     return counts, first
 
@@ -138,9 +142,11 @@ def _refuse_infinite(values: NDArray[Any]) -> None:
         places = np.argwhere(~np.isfinite(row))
         if len(places):
             x, channel = places[0]
-            what = "NaN" if np.isnan(row[x, channel]) else "an infinite value"
+            is_nan = np.isnan(row[x, channel])
+            remedy = "mask it, as --nodata nan does," if is_nan else "mask it"
             raise InvalidInputError(
-                f"the image holds {what} at row {y}, column {x}, counted from 0; replace it first"
+                f"the image holds {'NaN' if is_nan else 'an infinite value'} at row {y}, column "
+                f"{x}, counted from 0; {remedy} or replace it first"
             )
     raise InvalidInputError(
         f"the image holds values from {values.min():g} to {values.max():g}, too far apart to be "

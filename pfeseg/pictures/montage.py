@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.image.arrays import ImageLike, as_raster
 from pfeseg.image.resize import enlarge_labels, shrink
-from pfeseg.pictures.overlay import draw_overlay
+from pfeseg.pictures.overlay import OUTSIDE, draw_overlay
 
 TILE_GAP = 4
 """White pixels between the tiles of a montage."""
@@ -69,7 +69,10 @@ def draw_contact_sheet(
     small = shrunk.rgb()
     shown = replace(as_raster(small), mask=shrunk.mask)
     height, width = small.shape[:2]
-    pictures = [np.asarray(np.rint(small * 255), dtype=np.uint8)]
+    picture = np.asarray(np.rint(small * 255), dtype=np.uint8)
+    if shrunk.mask is not None:
+        picture[~shrunk.mask] = OUTSIDE
+    pictures = [picture]
     pictures += [
         draw_overlay(shown, enlarge_labels(labels, (height, width))) for labels, _ in tiles
     ]

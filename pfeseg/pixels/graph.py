@@ -74,7 +74,7 @@ def pixel_graph(
     else:
         x = image.features if features == "rgb" else image.lab
         edges, distance2 = _compare(x, steps, lambda a, b: ((a - b) ** 2).sum(axis=2), image.mask)
-        weights = _heat_kernel(distance2, sigma)
+        weights = heat_kernel(distance2, sigma)
     positions = pixel_positions((height, width), image.mask)
     return Graph.unchecked(len(positions), edges, weights, positions)
 
@@ -128,7 +128,8 @@ def _information_kernel(information: FloatArray) -> FloatArray:
     return np.asarray(np.exp(np.minimum(information - enough, 0.0)))
 
 
-def _heat_kernel(distance2: FloatArray, sigma: str | float) -> FloatArray:
+def heat_kernel(distance2: FloatArray, sigma: str | float) -> FloatArray:
+    """Return ``exp(-distance2 / (2 sigma^2))``; "0.8rms" is 0.8 times the root of their mean."""
     if isinstance(sigma, str):
         variance = float(distance2.mean()) if distance2.size else 0.0
         variance *= parse_rms(sigma) ** 2

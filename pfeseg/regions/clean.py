@@ -85,7 +85,7 @@ def clean_by_colours(
         for other in neighbours[region]:
             neighbours[other].discard(region)
         neighbours[region].clear()
-    return numbered(_absorb(sizes.tolist(), sums, neighbours, smallest))
+    return numbered(absorb(sizes.tolist(), sums, neighbours, smallest))
 
 
 def min_pixels(min_region: float, n_pixels: int) -> float:
@@ -110,7 +110,7 @@ def _neighbour_sets(regions: Labels) -> list[set[int]]:
     return neighbours
 
 
-def _absorb(
+def absorb(
     sizes: list[int], sums: FloatArray, neighbours: list[set[int]], smallest: float
 ) -> Labels:
     """Merge small regions, smallest first; returns the region that each belongs to in the end."""

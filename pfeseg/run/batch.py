@@ -16,9 +16,12 @@ from pfeseg.files.map_units import describe_place
 from pfeseg.files.raster import read_raster
 from pfeseg.parallel import run_unordered
 from pfeseg.run.plan import Task
+from pfeseg.run.volumes import VolumeDone, segment_and_write_volume
 from pfeseg.segmentation.clock import Clock, OnStage
 from pfeseg.segmentation.memory import refuse_too_large
 from pfeseg.segmentation.segment import segment
+from pfeseg.segmentation.settings import Settings
+from pfeseg.volumes.settings import VolumeSettings
 
 NO_PLACE = "is not georeferenced, as a GeoPackage has to be; save geojson, which then has pixels"
 
@@ -76,7 +79,7 @@ def run_task(task: Task, threads: int | None = None, on_stage: OnStage | None = 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PfesegWarning)
         try:
-            done = _segment_and_write(task, name, threads, on_stage)
+            done = _work_on(task, name, threads, on_stage)
         except Exception as error:
             row = Row(str(task.source), "failed", failure(error, name))
         else:
@@ -95,16 +98,24 @@ def run_task(task: Task, threads: int | None = None, on_stage: OnStage | None = 
     return replace(row, warnings=messages, seconds=round(time.perf_counter() - started, 3))
 
 
-def _segment_and_write(
+def _work_on(
     task: Task, name: str, threads: int | None, on_stage: OnStage | None
+) -> Segmented | VolumeDone:
+    if isinstance(task.settings, VolumeSettings):
+        return segment_and_write_volume(task, name, threads, on_stage)
+    return _segment_and_write(task, task.settings, name, threads, on_stage)
+
+
+def _segment_and_write(
+    task: Task, settings: Settings, name: str, threads: int | None, on_stage: OnStage | None
 ) -> Segmented:
     clock = Clock(on_stage)
     source = task.source if task.content is None else task.content
     with clock("read"):
         image = read_raster(
             source,
-            task.settings.stretch,
-            task.settings.bands,
+            settings.stretch,
+            settings.bands,
             page=task.page,
             allow_huge=task.allow_huge,
             mask=task.mask,
@@ -114,8 +125,15 @@ def _segment_and_write(
     if image.georeference is None and any(KINDS[kind].needs_place for kind in task.results):
         raise InvalidInputError(NO_PLACE)
     wants_tree = any(KINDS[kind].needs_hierarchy for kind in task.results)
-    refuse_too_large(image.shape, task.settings, task.memory_limit, wants_tree)
-    result = segment(image, task.settings, hierarchy=wants_tree, threads=threads, on_stage=on_stage)
+    refuse_too_large(
+        image.shape,
+        settings,
+        task.memory_limit,
+        wants_tree,
+        image=image,
+        writing=max(KINDS[kind].bytes_per_pixel for kind in task.results),
+    )
+    result = segment(image, settings, hierarchy=wants_tree, threads=threads, on_stage=on_stage)
 
     told = {"mask": task.mask, "nodata": [str(value) for value in task.nodata]}
     reading = {name: value for name, value in told.items() if value}
@@ -123,7 +141,7 @@ def _segment_and_write(
     if image.georeference is not None:
         reading |= describe_place(image.georeference)
         if image.n_bands > len(image.bands):
-            band_means = partial(read_band_means, source, page=task.page, name=name)
+            band_means = partial(read_band_means, source, page=task.page or 0, name=name)
 
     def segmented(files: dict[str, float]) -> Segmented:
         timings = {"read": files["read"]} | result.timings | files  # "write" comes last

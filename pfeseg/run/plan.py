@@ -11,6 +11,7 @@ from pfeseg.files.kinds import KINDS
 from pfeseg.files.names import check_plan, check_template, find_clash, result_paths, telling_apart
 from pfeseg.files.writing import refuse_existing
 from pfeseg.segmentation.settings import Settings
+from pfeseg.volumes.settings import VolumeSettings
 
 
 @dataclass(frozen=True)
@@ -34,18 +35,21 @@ class Task:
         Longer side of the overlay, if not that of the image.
     memory_limit : float or None
         Bytes that the segmentation may take.
+    spacing : tuple of float or None
+        Of the voxels of a volume, if not what the file tells.
     """
 
     source: Path
     results: dict[str, Path]
-    settings: Settings
+    settings: Settings | VolumeSettings
     content: bytes | None = None
-    page: int = 0
+    page: int | None = None
     allow_huge: bool = False
     mask: str | None = None
     nodata: tuple[float, ...] = ()
     overlay_size: int | None = None
     memory_limit: float | None = None
+    spacing: tuple[float, float, float] | None = None
 
     @property
     def name(self) -> str:
@@ -106,15 +110,16 @@ def _advice(template: str, planned: Callable[[str], dict[Path, dict[str, Path]]]
 def make_tasks(
     inputs: Sequence[Input],
     plan: Mapping[Path, dict[str, Path]],
-    settings: Settings,
+    settings: Settings | VolumeSettings,
     *,
     content: bytes | None = None,
-    page: int = 0,
+    page: int | None = None,
     allow_huge: bool = False,
     mask: str | None = None,
     nodata: tuple[float, ...] = (),
     overlay_size: int | None = None,
     memory_limit: float | None = None,
+    spacing: tuple[float, float, float] | None = None,
 ) -> list[Task]:
     """Make a task of each input that has no problem; `content` is that of standard input."""
     return [
@@ -129,6 +134,7 @@ def make_tasks(
             nodata=nodata,
             overlay_size=overlay_size,
             memory_limit=memory_limit,
+            spacing=spacing,
         )
         for item in inputs
         if not item.problem

@@ -169,6 +169,11 @@ def merge_stage(
     return labels, tree
 
 
+def is_masked(embedding_file: Path) -> bool:
+    """Tell whether an embedding is one of an image with a mask."""
+    return "mask" in read_stage(embedding_file, "embedding")[1]
+
+
 def with_stored(settings: Settings, embedding_file: Path, names: Sequence[str]) -> Settings:
     """Take some settings of the stages before, such as the seed, as in one run of all stages."""
     stored = read_stage(embedding_file, "embedding")[0]["settings"]

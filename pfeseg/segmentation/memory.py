@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from pfeseg.errors import InvalidInputError, argument
+from pfeseg.image.arrays import Raster
 from pfeseg.image.detail import DETAIL, working_side
 from pfeseg.image.resize import small_size
 from pfeseg.segmentation.cuts import Clusters
@@ -21,7 +22,16 @@ PROGRAM = 65e6
 """Bytes of the program and its libraries."""
 
 PER_IMAGE_PIXEL = 20
-"""Bytes for each pixel of the image: itself, labels, markers and pictures."""
+"""Bytes for each pixel of an image of 8 bits and three bands: itself, labels, markers, pictures."""
+
+USUAL_BYTES, PER_FURTHER_BYTE = 3, 1.75
+"""Bytes of a pixel of such an image, and bytes for each further one of deeper or wider images."""
+
+PER_COMPONENTS_PIXEL = 6
+"""Bytes for each pixel of an image whose bands are reduced to components."""
+
+PER_MASKED_PIXEL, PER_MASKED_BYTE, MOST_MASKED_BYTES = 9, 3, 6
+"""Bytes for each pixel of an image with a mask, and for each of the first bytes of its pixels."""
 
 PER_CONTOUR_PIXEL = 16
 """Bytes for each pixel of the image where contours are drawn at full size."""
@@ -46,7 +56,13 @@ KEPT = 3
 
 
 def estimate_memory(
-    shape: tuple[int, ...], settings: Settings, hierarchy: bool = False, *, many: bool = False
+    shape: tuple[int, ...],
+    settings: Settings,
+    hierarchy: bool = False,
+    *,
+    many: bool = False,
+    image: Raster | None = None,
+    writing: float = 0,
 ) -> float:
     """Return about how many bytes the segmentation of an image takes at most.
 
@@ -60,6 +76,10 @@ def estimate_memory(
         Whether the hierarchy is asked for.
     many : bool
         Whether there are many segmentations, as in a sweep, for which both systems are kept.
+    image : Raster, optional
+        The image itself, of three bands of 8 bits and without a mask unless given.
+    writing : float
+        Bytes for each pixel of the image that its results take while they are written.
     """
     height, width = small_size(shape, settings.shrinking(shape))
     open_ = settings.n_dims == "auto"
@@ -70,7 +90,8 @@ def estimate_memory(
     node = PER_NODE + PER_EDGE * edges + number * (FACTOR * edges + columns * (COPIES + edges))
     if many or settings.is_open:
         node += number * (FACTOR * edges + columns * (KEPT + edges))
-    per_pixel = PER_IMAGE_PIXEL + (PER_CONTOUR_PIXEL if hierarchy else 0)
+    per_pixel = PER_IMAGE_PIXEL + max(PER_CONTOUR_PIXEL if hierarchy else 0, writing)
+    per_pixel += _beyond_the_usual(image) if image is not None else 0
     per_pixel += PER_CLEANED_PIXEL if settings.min_region else 0
     total = PROGRAM + per_pixel * shape[0] * shape[1]
     if METHODS[settings.method].has_graph:
@@ -89,9 +110,11 @@ def refuse_too_large(
     hierarchy: bool = False,
     *,
     many: bool = False,
+    image: Raster | None = None,
+    writing: float = 0,
 ) -> None:
     """Refuse an image whose segmentation would take more than a limit in bytes."""
-    needed = estimate_memory(shape, settings, hierarchy, many=many)
+    needed = estimate_memory(shape, settings, hierarchy, many=many, image=image, writing=writing)
     if limit is None or needed <= limit:
         return
     height, width = small_size(shape, settings.shrinking(shape))
@@ -104,6 +127,16 @@ def refuse_too_large(
         f"{shape[1]} x {shape[0]} pixels, solved at {width} x {height}, need about "
         f"{_in_words(needed)} of memory, but {_in_words(limit)} are allowed; {remedy}"
     )
+
+
+def _beyond_the_usual(image: Raster) -> float:
+    """Return how many bytes a pixel takes beyond one of three bands of 8 bits."""
+    stored = image.n_bands * image.measured.dtype.itemsize
+    bytes_ = PER_FURTHER_BYTE * max(stored - USUAL_BYTES, 0)
+    bytes_ += PER_COMPONENTS_PIXEL if image.kind == "components" else 0
+    if image.mask is not None:
+        bytes_ += PER_MASKED_PIXEL + PER_MASKED_BYTE * min(stored, MOST_MASKED_BYTES)
+    return bytes_
 
 
 def _in_words(size: float) -> str:

@@ -1,0 +1,89 @@
+"""The options of volumes, and what the other options of ``pfeseg segment`` mean for them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from pfeseg.cli.options import Heading, option
+from pfeseg.cli.wording import in_options, usage_errors
+from pfeseg.errors import InvalidInputError, argument
+from pfeseg.solver.settings import SolverSettings
+from pfeseg.volumes.settings import MAX_VOXELS, VolumeSettings, check_spacing
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+SAVEABLE_OF_VOLUMES = ("labels", "overlay")
+
+
+def spacing(text: str) -> tuple[float, float, float]:
+    """Read three distances such as 2,1,1."""
+    try:
+        return check_spacing([float(step) for step in text.split(",")])
+    except (InvalidInputError, ValueError):
+        raise click.BadParameter(
+            f"{text!r} is not three positive numbers, along z, y and x, such as 2,1,1"
+        ) from None
+
+
+def volume_options(command: F) -> F:
+    """Add ``--volume``, ``--spacing`` and ``--max-voxels``."""
+    command = option(
+        "--max-voxels", type=click.IntRange(min=8), metavar="N", heading=Heading.METHOD,
+        help="Shrink a volume of more voxels to so many before the solve."
+             f"  [default: {MAX_VOXELS}]",
+    )(command)  # fmt: skip
+    command = option(
+        "--spacing", type=spacing, metavar="Z,Y,X", heading=Heading.INPUTS,
+        help="Distances of the voxels of a volume, in any unit: 2,1,1 for slices twice as far "
+             "apart as pixels.  [default: what the file tells, or 1,1,1]",
+    )(command)  # fmt: skip
+    return option(
+        "--volume", is_flag=True, heading=Heading.INPUTS,
+        help="Take each file, a TIFF stack or a 3-D array (.npy), as one volume, and cut it into "
+             "clusters of voxels (-k, 8 unless given; -d is as many), or with --min-region into "
+             "connected regions of these.",
+    )(command)  # fmt: skip
+
+
+def make_volume_settings(
+    options: Mapping[str, Any], max_voxels: int | None, others: Mapping[str, Any]
+) -> VolumeSettings:
+    """Make settings of the options that were given; those for images only are refused.
+
+    Parameters
+    ----------
+    options : dict
+        Values of the settings' options, None where not given.
+    others : dict
+        Values of other options that volumes do not take, and that tell nothing if not given.
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    of_solver = {field.name for field in dataclasses.fields(SolverSettings)}
+    known = {field.name for field in dataclasses.fields(VolumeSettings)} | of_solver
+    foreign = [name for name in given if name not in known]
+    # A page may be number 0, which Python takes for false.
+    foreign += [name for name, value in others.items() if value or type(value) is int]
+    if foreign:
+        listed = ", ".join(in_options(argument(name)) for name in foreign)
+        raise click.UsageError(f"volumes do not take {listed}; leave these out, or --volume")
+    with usage_errors():
+        solver = {name: given.pop(name) for name in of_solver & given.keys()}
+        settings = VolumeSettings(**given)
+        if max_voxels is not None:
+            settings = dataclasses.replace(settings, max_voxels=max_voxels)
+        return dataclasses.replace(settings, solver=dataclasses.replace(settings.solver, **solver))
+
+
+def check_kinds(kinds: Sequence[str], labels_format: str | None) -> None:
+    """Refuse results and formats that there are of images only."""
+    if labels_format == "png":
+        raise click.UsageError("labels of volumes are tif or npy, not png")
+    foreign = [kind for kind in kinds if kind not in SAVEABLE_OF_VOLUMES]
+    if foreign:
+        raise click.UsageError(
+            f"of volumes there are {' and '.join(SAVEABLE_OF_VOLUMES)}, not {', '.join(foreign)}"
+        )

@@ -1,0 +1,64 @@
+"""One volume of a batch: read, cut, and its results written."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from pfeseg import __version__
+from pfeseg.errors import InvalidInputError
+from pfeseg.files.volumes import read_volume, write_label_volume
+from pfeseg.files.writing import write_picture, write_text
+from pfeseg.kernels import variant
+from pfeseg.pictures.slices import draw_slices
+from pfeseg.run.plan import Task
+from pfeseg.segmentation.clock import Clock, OnStage
+from pfeseg.volumes.segment import VolumeSegmentation, segment_volume
+from pfeseg.volumes.settings import VolumeSettings
+
+ISOTROPIC = (1.0, 1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class VolumeDone:
+    """A volume that was cut, and the seconds that it took, files included."""
+
+    result: VolumeSegmentation
+    timings: dict[str, float]
+
+
+def segment_and_write_volume(
+    task: Task, name: str, threads: int | None, on_stage: OnStage | None
+) -> VolumeDone:
+    """Segment one volume and write its results, the report last."""
+    settings = task.settings
+    assert isinstance(settings, VolumeSettings)
+    clock = Clock(on_stage)
+    with clock("read"):
+        source = task.source if task.content is None else task.content
+        volume, told = read_volume(source, allow_huge=task.allow_huge, name=name)
+    spacing = task.spacing or told or ISOTROPIC
+    try:
+        result = segment_volume(
+            volume, settings, spacing=spacing, threads=threads, on_stage=on_stage
+        )
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{name}: {error.marked}") from error
+    with clock("write"):
+        if "labels" in task.results:
+            write_label_volume(task.results["labels"], result.labels, spacing)
+        if "overlay" in task.results:
+            sheet = draw_slices(result.image, result.labels, spacing)
+            write_picture(task.results["overlay"], sheet, threads)
+    timings = {"read": clock.seconds["read"]} | result.timings | {"write": clock.seconds["write"]}
+    timings = {stage: round(seconds, 4) for stage, seconds in timings.items()}
+    if "report" in task.results:
+        report = {
+            "input": str(task.source),
+            "pfeseg_version": __version__,
+            "kernels": variant(),
+            **result.report(),
+            "timings": timings,
+        }
+        write_text(task.results["report"], json.dumps(report, indent=2) + "\n")
+    return VolumeDone(result, timings)
