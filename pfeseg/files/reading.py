@@ -224,7 +224,7 @@ def _read_deep_png(image: ImageFile.ImageFile, again: ImageFile.ImageFile) -> ND
     again.tile = [(codec, extents, offset, str(mode).replace("16B", "16L"))]  # type: ignore[list-item]
     array = np.asarray(image).astype(np.uint16) << 8 | np.asarray(again)
     if array.shape[2] > 3:
-        array = _composite(array)
+        array = composite(array)
     elif "transparency" in image.info:  # one colour is
         array[(array == image.info["transparency"]).all(axis=2)] = np.iinfo(array.dtype).max
     return upright(array, image.getexif().get(ORIENTATION_TAG, 1))
@@ -287,7 +287,7 @@ def _read_with_tifffile(
     if array.ndim == 3 and sheet.planarconfig == 2:
         array = np.moveaxis(array, 0, 2)  # channels stored one after the other
     if transparent and array.ndim == 3 and array.shape[2] in (2, 4):
-        array = _composite(array)
+        array = composite(array)
     return upright(array, orientation)
 
 
@@ -320,7 +320,7 @@ def upright(array: NDArray[Any], orientation: int) -> NDArray[Any]:
     return array
 
 
-def _composite(array: NDArray[Any]) -> NDArray[Any]:
+def composite(array: NDArray[Any]) -> NDArray[Any]:
     """Composite RGBA or grey and alpha pixels on `BACKGROUND`."""
     top = np.iinfo(array.dtype).max if np.issubdtype(array.dtype, np.integer) else 1.0
     opacity = array[..., -1:] / top
