@@ -24,18 +24,19 @@ from pfeseg.cli.options import (
     reading_options,
     threads_option,
 )
-from pfeseg.cli.progress import batch_bar, stage_bar
+from pfeseg.cli.progress import batch_bar, stage_bar, tile_bar
 from pfeseg.cli.report import Reporter
 from pfeseg.cli.settings import make_settings, settings_options
 from pfeseg.cli.values import words
 from pfeseg.cli.wording import one_line, usage_errors
 from pfeseg.errors import InvalidInputError
-from pfeseg.files.kinds import LABELS_FORMATS, OF_HIERARCHY, OVERLAY_FORMATS, SAVEABLE
+from pfeseg.files.kinds import BY_TILES, LABELS_FORMATS, OF_HIERARCHY, OVERLAY_FORMATS, SAVEABLE
 from pfeseg.segmentation.methods import METHODS
 
 if TYPE_CHECKING:
     from pfeseg.run.batch import Row
     from pfeseg.run.plan import Task
+    from pfeseg.segmentation.settings import Settings
 
 
 @click.command(cls=Command)
@@ -60,10 +61,9 @@ if TYPE_CHECKING:
 @option(
     "--labels-format",
     type=click.Choice(LABELS_FORMATS),
-    default="png",
-    show_default=True,
     heading=Heading.RESULTS,
-    help="Format of the label map: 16-bit PNG, 32-bit TIFF or NumPy array.",
+    help="Format of the label map: 16-bit PNG, 32-bit TIFF or NumPy array.  [default: png, or tif "
+    "with --tile]",
 )
 @overlay_size_option
 @option(
@@ -110,7 +110,15 @@ if TYPE_CHECKING:
     help="Work on the I-th of N equal parts of the inputs.",
 )
 @reading_options
-@jobs_option("Images to work on at a time.")
+@option(
+    "--tile",
+    type=click.IntRange(min=64),
+    metavar="SIZE",
+    heading=Heading.INPUTS,
+    help="Segment rasters of any size by overlapping tiles of at most this many pixels a side, "
+    "whose regions are joined across the seams. Of each tile, --max-size pixels are embedded.",
+)
+@jobs_option("Images, or tiles of one, to work on at a time.")
 @threads_option
 @memory_option
 @option(
@@ -134,12 +142,13 @@ def segment(
     template: str,
     save: tuple[str, ...],
     hierarchy: bool,
-    labels_format: str,
+    labels_format: str | None,
     overlay_size: int | None,
     overlay_format: str,
     overwrite: bool,
     skip_existing: bool,
     fail_fast: bool,
+    tile: int | None,
     jobs: int,
     threads: int | None,
     memory_limit: float | str | None,
@@ -177,6 +186,8 @@ def segment(
     kinds = tuple(dict.fromkeys((*save, *(OF_HIERARCHY if hierarchy else ()))))
     if set(kinds) & set(OF_HIERARCHY) and not METHODS[settings.method].has_hierarchy:
         raise click.UsageError(f"a hierarchy needs the method pfe, not {settings.method}")
+    if tile is not None:
+        _check_tiled(settings, kinds, labels_format, inputs)
     if files_from == "-" and "-" in inputs:
         raise click.UsageError("standard input can hold an image or the list of names, not both")
     names = [*inputs, *_listed(files_from)]
@@ -196,7 +207,7 @@ def segment(
             output,
             kinds,
             template=template,
-            labels_format=labels_format,
+            labels_format=labels_format or ("png" if tile is None else "tif"),
             overlay_format=overlay_format,
         )
         found = take_shard(found, parse_shard(shard) if shard else (1, 1))
@@ -209,7 +220,8 @@ def segment(
         content=content,
         **reading,
         overlay_size=overlay_size,
-        memory_limit=memory_limit_of(memory_limit, min(jobs, len(found))),
+        memory_limit=memory_limit_of(memory_limit, min(jobs, len(found)) if tile is None else jobs),
+        tile=tile,
     )
     if expanded.left_out and not quiet:
         click.echo(one_line(expanded.left_out_line()), err=True)
@@ -236,6 +248,26 @@ def segment(
     return reporter.finish()
 
 
+def _check_tiled(
+    settings: Settings, kinds: Sequence[str], labels_format: str | None, inputs: Sequence[str]
+) -> None:
+    """Refuse what cannot be done by tiles."""
+    from pfeseg.run.tiles import check_by_tiles
+
+    with usage_errors():
+        check_by_tiles(settings)
+    others = [kind for kind in kinds if kind not in BY_TILES]
+    if others:
+        raise click.UsageError(
+            f"--tile writes {', '.join(BY_TILES)}; not {', '.join(others)}, for which all of an "
+            "image is needed"
+        )
+    if labels_format == "png":
+        raise click.UsageError("--tile writes label maps as tif or npy, not as png")
+    if "-" in inputs:
+        raise click.UsageError("--tile reads files by parts, and standard input is none")
+
+
 def _listed(files_from: str | None) -> list[str]:
     from pfeseg.files.inputs import read_name_list
 
@@ -255,8 +287,14 @@ def _run(
     tasks: Sequence[Task], jobs: int, threads: int | None, quiet: bool
 ) -> Generator[Row, None, None]:
     """Run the tasks under one progress bar: of stages for one image, else of images."""
-    from pfeseg.run.batch import run_batch, run_task
+    from pfeseg.run.batch import run_batch, run_task, run_tiled_task
 
+    if tasks and tasks[0].tile is not None:
+        for task in tasks:  # one after the other, and the tiles of each side by side
+            with tile_bar(task.name, quiet) as on_tile:
+                row = run_tiled_task(task, jobs, threads, on_tile)
+            yield row
+        return
     if len(tasks) == 1:
         with stage_bar(tasks[0].name, quiet) as on_stage:
             row = run_task(tasks[0], threads, on_stage)

@@ -73,12 +73,15 @@ class Kind:
     needs_hierarchy : bool
     is_folder : bool
         Of pictures, one a region; written, kept or replaced as a whole.
+    by_tiles : bool
+        Whether it is written of rasters that are segmented by tiles too, see `pfeseg.run.tiles`.
     """
 
     suffix: str
     write: Callable[[Path, Segmented], None]
     needs_hierarchy: bool = False
     is_folder: bool = False
+    by_tiles: bool = False
 
 
 def _labels(path: Path, of: Segmented) -> None:
@@ -165,30 +168,32 @@ def _report(path: Path, of: Segmented) -> None:
     from pfeseg.files.report import report_text
     from pfeseg.files.writing import write_text
 
-    write_text(path, report_text(of.source, of.result, of.timings, of.reading))
+    write_text(path, report_text(of.source, of.result.report(), of.timings, of.reading))
 
 
 REPORT = "report"
 
 KINDS: dict[str, Kind] = {
-    "labels": Kind("_labels.{labels_format}", _labels),
-    "overlay": Kind("_overlay.{overlay_format}", _overlay),
+    "labels": Kind("_labels.{labels_format}", _labels, by_tiles=True),
+    "overlay": Kind("_overlay.{overlay_format}", _overlay, by_tiles=True),
     "boundaries": Kind("_boundaries.png", _boundaries),
     "ucm": Kind("_ucm.mat", _ucm, needs_hierarchy=True),
     "contours": Kind("_ucm.png", _contours, needs_hierarchy=True),
     "embedding": Kind("_embedding.png", _embedding),
-    "regions": Kind("_regions.csv", _regions),
+    "regions": Kind("_regions.csv", _regions, by_tiles=True),
     "coco": Kind("_coco.json", _coco),
     "geojson": Kind("_regions.geojson", _geojson),
     "masks": Kind("_masks", _masks, is_folder=True),
     "cutouts": Kind("_cutouts", _cutouts, is_folder=True),
-    REPORT: Kind(".json", _report),
+    REPORT: Kind(".json", _report, by_tiles=True),
 }
 """The report is always written, and last: it marks what is done."""
 
 SAVEABLE = tuple(kind for kind in KINDS if kind != REPORT)
 
 OF_HIERARCHY = tuple(kind for kind in KINDS if KINDS[kind].needs_hierarchy)
+
+BY_TILES = tuple(kind for kind in SAVEABLE if KINDS[kind].by_tiles)
 
 LABELS_FORMATS = ("png", "tif", "npy")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,6 +14,9 @@ from pfeseg.files.reading import quiet_pillow
 from pfeseg.files.writing import replacing, write_png
 
 LabelsFormat = Literal["png", "tif", "npy"]
+
+BLOCK = 256
+"""Side of the tiles in which large label maps are written."""
 
 MAX_LABEL = 2**62
 
@@ -39,6 +43,42 @@ def write_labels(path: Path, labels: NDArray[np.integer[Any]], threads: int | No
     else:
         with replacing(path) as temporary, temporary.open("wb") as file:
             np.save(file, labels.astype(np.int32, copy=False))
+
+
+def write_label_blocks(
+    path: Path, shape: tuple[int, int], blocks: Iterable[NDArray[np.uint32]]
+) -> None:
+    """Write a label map, .tif or .npy, of which never more than a block is in memory.
+
+    Parameters
+    ----------
+    path : Path
+    shape : (H, W)
+    blocks : iterable of (`BLOCK`, W) array
+        From top to bottom; the last may have fewer rows.
+    """
+    if labels_format(path) == "npy":
+        with replacing(path) as temporary, temporary.open("wb") as file:
+            header = {"descr": "<i4", "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(file, header)
+            for block in blocks:
+                block.astype("<i4").tofile(file)
+        return
+    import tifffile
+
+    tiles = (
+        block[:, left : left + BLOCK] for block in blocks for left in range(0, shape[1], BLOCK)
+    )
+    with replacing(path) as temporary:
+        tifffile.imwrite(
+            temporary,
+            tiles,
+            shape=shape,
+            dtype=np.uint32,
+            tile=(BLOCK, BLOCK),
+            compression="zlib",
+            bigtiff=4 * shape[0] * shape[1] >= 2**32,
+        )
 
 
 def read_labels(path: Path) -> NDArray[np.int64]:

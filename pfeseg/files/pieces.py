@@ -68,9 +68,7 @@ class Mosaic:
         rows, columns = inside(window, self.tiling.window(tile))
         first = rows.start // CHUNK_ROWS
         with np.load(path) as stored:
-            chunks = [
-                stored[str(k)][:, columns] for k in range(first, -(-rows.stop // CHUNK_ROWS))
-            ]
+            chunks = [stored[str(k)][:, columns] for k in range(first, -(-rows.stop // CHUNK_ROWS))]
             top = first * CHUNK_ROWS
             labels = np.concatenate(chunks)[rows.start - top : rows.stop - top]
             return Pieces(labels, stored["merges"], stored["levels"])
@@ -90,6 +88,18 @@ class Mosaic:
             First pixel of the tiles below, in each column of pixels.
         """
         np.savez(self.folder / "seams.npz", upright=upright, level=level)
+
+    def write_regions(self, regions: NDArray[np.int32]) -> None:
+        """Keep the label of the region that each piece belongs to, (pieces,)."""
+        np.save(self.folder / "regions.npy", np.append(regions, np.int32(0)))  # last, `OUTSIDE`
+
+    def labels(self, window: Window) -> NDArray[np.int32]:
+        """Return the labels of a window, (h, w)."""
+        return np.asarray(self._regions[self.compose(window)])
+
+    @cached_property
+    def _regions(self) -> NDArray[np.int32]:
+        return np.asarray(np.load(self.folder / "regions.npy"))
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
@@ -122,9 +132,7 @@ class Mosaic:
                 np.copyto(owners, of_band, where=y >= level[band - 1, columns])
         return owners
 
-    def compose(
-        self, window: Window, owners: NDArray[np.int32] | None = None
-    ) -> NDArray[np.int32]:
+    def compose(self, window: Window, owners: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
         """Return the piece at each pixel of a window, (h, w), or `OUTSIDE`."""
         owners = self.owners(window) if owners is None else owners
         result = np.full(owners.shape, OUTSIDE, dtype=np.int32)

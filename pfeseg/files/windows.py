@@ -15,7 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError
-from pfeseg.files.masking import ALPHA, find_mask, is_nodata, no_alpha, parse_nodata, refuse_other_size
+from pfeseg.files.masking import (
+    ALPHA,
+    find_mask,
+    is_nodata,
+    no_alpha,
+    parse_nodata,
+    refuse_other_size,
+)
 from pfeseg.files.reading import (
     ALPHA_SAMPLES,
     NPY_SIGNATURE,
@@ -254,9 +261,11 @@ def _read_page(path: Path, page: int, window: Window) -> NDArray[Any]:
             top, left = max(y, rows.start), max(x, columns.start)
             end = min(y + pixels.shape[0], rows.stop), min(x + pixels.shape[1], columns.stop)
             bands = slice(layer, layer + 1) if apart else slice(None)
-            part[top - rows.start : end[0] - rows.start, left - columns.start : end[1] - columns.start, bands] = pixels[
-                top - y : end[0] - y, left - x : end[1] - x
-            ]
+            part[
+                top - rows.start : end[0] - rows.start,
+                left - columns.start : end[1] - columns.start,
+                bands,
+            ] = pixels[top - y : end[0] - y, left - x : end[1] - x]
         return part
 
 

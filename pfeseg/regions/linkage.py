@@ -8,6 +8,7 @@ weighed against what the others say, by the lengths of the boundaries that they 
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +34,19 @@ class Boundaries:
     pairs: NDArray[np.int64]
     lengths: FloatArray
     sums: FloatArray
+
+    @classmethod
+    def joined(cls, parts: Iterable[Boundaries]) -> Boundaries:
+        """Put the boundaries of several parts of an image together."""
+        pairs, lengths, sums = (
+            np.concatenate(arrays)
+            for arrays in zip(*((p.pairs, p.lengths, p.sums) for p in parts), strict=True)
+        )
+        found, places = np.unique(pairs, axis=0, return_inverse=True)
+        lengths, sums = (
+            np.bincount(places.ravel(), values, minlength=len(found)) for values in (lengths, sums)
+        )
+        return cls(found, lengths, sums)
 
 
 def link(boundaries: Boundaries, n: int) -> Hierarchy:

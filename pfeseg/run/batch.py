@@ -14,6 +14,7 @@ from pfeseg.files.kinds import KINDS, REPORT, Segmented
 from pfeseg.files.raster import read_raster
 from pfeseg.parallel import run_unordered
 from pfeseg.run.plan import Task
+from pfeseg.run.tiles import OnTile, segment_by_tiles
 from pfeseg.segmentation.clock import Clock, OnStage
 from pfeseg.segmentation.memory import refuse_too_large
 from pfeseg.segmentation.segment import segment
@@ -67,21 +68,33 @@ def run_task(task: Task, threads: int | None = None, on_stage: OnStage | None = 
     on_stage : callable, optional
         Called with the name of each stage when it begins, "read" and "write" among them.
     """
+    return _told(task, lambda name: _segment_and_write(task, name, threads, on_stage))
+
+
+def run_tiled_task(
+    task: Task, jobs: int = 1, threads: int | None = None, on_tile: OnTile | None = None
+) -> Row:
+    """Do as `run_task` with an image that is segmented by tiles, in `jobs` processes."""
+    return _told(task, lambda _: segment_by_tiles(task, jobs, threads, on_tile))
+
+
+def _told(task: Task, work: Callable[[str], tuple[int, dict[str, float]]]) -> Row:
+    """Do the work on an image, which returns its regions and timings, and tell what became of it."""
     started = time.perf_counter()
     name = "standard input" if task.content is not None else str(task.source)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PfesegWarning)
         try:
-            done = _segment_and_write(task, name, threads, on_stage)
+            regions, timings = work(name)
         except Exception as error:
             row = Row(str(task.source), "failed", failure(error, name))
         else:
             row = Row(
                 str(task.source),
                 "done",
-                regions=done.result.n_regions,
+                regions=regions,
                 results={kind: str(path) for kind, path in task.results.items()},
-                timings=done.timings,
+                timings=timings,
             )
     messages = tuple(
         f"{name}: {warning.message.marked}"
@@ -93,7 +106,7 @@ def run_task(task: Task, threads: int | None = None, on_stage: OnStage | None = 
 
 def _segment_and_write(
     task: Task, name: str, threads: int | None, on_stage: OnStage | None
-) -> Segmented:
+) -> tuple[int, dict[str, float]]:
     clock = Clock(on_stage)
     source = task.source if task.content is None else task.content
     with clock("read"):
@@ -111,13 +124,12 @@ def _segment_and_write(
     refuse_too_large(image.shape, task.settings, task.memory_limit, wants_tree)
     result = segment(image, task.settings, hierarchy=wants_tree, threads=threads, on_stage=on_stage)
 
-    told = {"mask": task.mask, "nodata": [str(value) for value in task.nodata]}
-    reading = {name: value for name, value in told.items() if value}
-
     def segmented(files: dict[str, float]) -> Segmented:
         timings = {"read": files["read"]} | result.timings | files  # "write" comes last
         rounded = {stage: round(seconds, 4) for stage, seconds in timings.items()}
-        return Segmented(task.source, image, result, rounded, task.overlay_size, threads, reading)
+        return Segmented(
+            task.source, image, result, rounded, task.overlay_size, threads, task.reading
+        )
 
     with clock("write"):
         unwritten = segmented(clock.seconds)
@@ -127,7 +139,7 @@ def _segment_and_write(
     done = segmented(clock.seconds)
     if REPORT in task.results:  # the last, as it tells how long all took and that all is done
         KINDS[REPORT].write(task.results[REPORT], done)
-    return done
+    return result.n_regions, done.timings
 
 
 def run_batch(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from pfeseg.files.inputs import STANDARD_INPUT, Input
 from pfeseg.files.names import check_plan, check_template, find_clash, result_paths, telling_apart
@@ -33,6 +34,8 @@ class Task:
         Longer side of the overlay, if not that of the image.
     memory_limit : float or None
         Bytes that the segmentation may take.
+    tile : int or None
+        Size of the tiles in which it is segmented, if it is not segmented as a whole.
     """
 
     source: Path
@@ -45,6 +48,13 @@ class Task:
     nodata: tuple[float, ...] = ()
     overlay_size: int | None = None
     memory_limit: float | None = None
+    tile: int | None = None
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How the file is read, as far as the report is to tell."""
+        told = {"mask": self.mask, "nodata": [str(value) for value in self.nodata]}
+        return {name: value for name, value in told.items() if value}
 
     @property
     def name(self) -> str:
@@ -114,6 +124,7 @@ def make_tasks(
     nodata: tuple[float, ...] = (),
     overlay_size: int | None = None,
     memory_limit: float | None = None,
+    tile: int | None = None,
 ) -> list[Task]:
     """Make a task of each input that has no problem; `content` is that of standard input."""
     return [
@@ -128,6 +139,7 @@ def make_tasks(
             nodata=nodata,
             overlay_size=overlay_size,
             memory_limit=memory_limit,
+            tile=tile,
         )
         for item in inputs
         if not item.problem

@@ -1,0 +1,298 @@
+"""A large raster, segmented by tiles: never more than some tiles of it are in memory.
+
+    1  look     how the whole raster is to be seen              (`pfeseg.run.look`)
+    2  cut      each tile into pieces, with their hierarchy     (`pfeseg.run.sewing`)
+    3  sew      seams between tiles, by what they share; which pieces touch, at which level
+    4  link     pieces of all tiles into one hierarchy, which is cut (`pfeseg.regions.linkage`)
+    5  write    the labels, block by block; the overlay and the table (`pfeseg.run.survey`)
+
+What lies between is in files beside the results, and goes when they are there.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pfeseg.errors import InvalidInputError, PfesegWarning, argument
+from pfeseg.files.kinds import REPORT
+from pfeseg.files.labels import BLOCK, write_label_blocks
+from pfeseg.files.masking import no_pixel_left
+from pfeseg.files.pieces import Mosaic
+from pfeseg.files.regions import rows_csv
+from pfeseg.files.report import report_text
+from pfeseg.files.windows import open_windows
+from pfeseg.files.writing import write_picture, write_text
+from pfeseg.image.tiling import Tiling
+from pfeseg.labels.maps import consecutive
+from pfeseg.parallel import run_unordered
+from pfeseg.regions.clean import absorb_small, min_pixels, neighbour_sets
+from pfeseg.regions.hierarchy import APART, Hierarchy
+from pfeseg.regions.linkage import Boundaries, link
+from pfeseg.run.look import find_look
+from pfeseg.run.plan import Task
+from pfeseg.run.sewing import Measured, TiledImage, cut_tile, measure_tile, sew_row
+from pfeseg.run.survey import look_again
+from pfeseg.segmentation.clock import Clock
+from pfeseg.segmentation.cuts import Clusters, Level, Regions
+from pfeseg.segmentation.memory import refuse_too_large
+from pfeseg.segmentation.settings import Settings
+
+FINEST = 0.15
+"""Level of the pieces into which tiles are cut at most; at most half that of the result, too."""
+
+OnTile = Callable[[str, int, int], None]
+"""Told the stage, how many of its tiles or rows are done, and how many there are."""
+
+
+@dataclass(frozen=True)
+class Sewn:
+    """The regions of a raster.
+
+    Attributes
+    ----------
+    regions : (pieces,) int32 array
+        Label of each piece.
+    n_regions, first_label : int
+        As those of a `Segmentation`.
+    counts : dict
+        For the report: of pieces, of those that seams cut, of regions that lie in several tiles.
+    """
+
+    regions: NDArray[np.int32]
+    n_regions: int
+    first_label: int
+    counts: dict[str, int]
+
+
+def check_by_tiles(settings: Settings) -> None:
+    """Refuse what has no meaning for a raster whose tiles are segmented one by one."""
+    if isinstance(settings.resolved_cut, Clusters):
+        raise InvalidInputError(
+            f"{argument('tile')} cuts a hierarchy of regions, which reaches across tiles, and "
+            f"clusters do not; give {argument('level')} or {argument('n_regions')}"
+        )
+    if settings.n_dims == "auto":
+        raise InvalidInputError(
+            f"{argument('tile')} takes one dimension for all tiles; give {argument('n_dims')} a "
+            "number"
+        )
+
+
+def segment_by_tiles(
+    task: Task, jobs: int = 1, threads: int | None = None, on_tile: OnTile | None = None
+) -> tuple[int, dict[str, float]]:
+    """Segment a raster by tiles and write its results; returns its regions, and seconds by stage.
+
+    Parameters
+    ----------
+    task : Task
+        With the size of its tiles.
+    jobs : int
+        Processes, each of which works on a tile; never changes the results.
+    threads : int, optional
+        All processors unless given, or one each of several processes.
+    on_tile : callable, optional
+    """
+    assert task.tile is not None
+    check_by_tiles(task.settings)
+    threads = threads or (1 if jobs > 1 else None)
+    beside = task.results[REPORT].parent
+    beside.mkdir(parents=True, exist_ok=True)
+    clock, told = Clock(), on_tile or (lambda stage, done, total: None)
+    with TemporaryDirectory(prefix=".pfeseg-", suffix=".part", dir=beside) as folder:
+        with clock("read"):
+            of = _open(task, Path(folder), jobs)
+        with clock("cut"):
+            _cut(of, jobs, threads, told)
+        with clock("sew"):
+            _sew(of, jobs, told)
+            measured = _measure(of, jobs, told)
+        with clock("link"):
+            sewn = _link(of, measured)
+            of.mosaic.write_regions(sewn.regions)
+        with clock("write"):
+            _write(task, of, sewn, jobs)
+        timings = {stage: round(seconds, 4) for stage, seconds in clock.seconds.items()}
+        report = report_text(task.source, _report(of, sewn, task), timings, task.reading)
+        write_text(task.results[REPORT], report)
+    return sewn.n_regions, timings
+
+
+def _open(task: Task, folder: Path, jobs: int) -> TiledImage:
+    """Open a raster and find how it is to be seen."""
+    assert task.tile is not None
+    settings = task.settings
+    image = open_windows(
+        task.source,
+        folder,
+        page=task.page,
+        allow_huge=task.allow_huge,
+        mask=task.mask,
+        nodata=task.nodata,
+        bands=settings.bands,
+    )
+    tiling = Tiling.of(image.shape, task.tile)
+    rows, columns = tiling.window(0)
+    refuse_too_large((rows.stop, columns.stop), settings, task.memory_limit)
+    model = find_look(image, settings, task.tile, jobs)
+    cut = settings.resolved_cut
+    finest = min(FINEST, cut.level / 2) if isinstance(cut, Level) else FINEST
+    return TiledImage(image, model, Mosaic(folder, tiling), settings, finest)
+
+
+def _cut(of: TiledImage, jobs: int, threads: int | None, told: OnTile) -> None:
+    """Cut all tiles into pieces."""
+    n = len(of.mosaic.tiling)
+    counts, warned = [0] * n, dict[str, int]()
+    calls = [(tile, of, threads) for tile in range(n)]
+    told("tiles", 0, n)
+    for done, (tile, count, messages) in enumerate(run_unordered(cut_tile, calls, jobs)):
+        counts[tile] = count
+        for message in messages:
+            warned[message] = warned.get(message, 0) + 1
+        told("tiles", done + 1, n)
+    if not any(counts):
+        raise no_pixel_left(str(of.image.pixels.path))
+    for message, times in sorted(warned.items()):
+        warnings.warn(PfesegWarning(f"{message} (in {times} of {n} tiles)"), stacklevel=2)
+    of.mosaic.write_offsets(counts)
+
+
+def _sew(of: TiledImage, jobs: int, told: OnTile) -> None:
+    """Find the seams between all tiles."""
+    tiling = of.mosaic.tiling
+    n_rows, n_columns = len(tiling.rows), len(tiling.columns)
+    upright = np.zeros((n_rows, n_columns - 1, tiling.rows[0].stop), dtype=np.int32)
+    level = np.zeros((n_rows, tiling.shape[1]), dtype=np.int32)
+    calls = [(row, of.mosaic) for row in range(n_rows)]
+    for done, (row, found, below) in enumerate(run_unordered(sew_row, calls, jobs)):
+        upright[row], level[row] = found, below
+        told("seams", done + 1, n_rows)
+    of.mosaic.write_seams(upright, level[:-1])
+
+
+def _measure(of: TiledImage, jobs: int, told: OnTile) -> list[Measured]:
+    """Measure the pieces of all tiles, and the boundaries between them."""
+    n = len(of.mosaic.tiling)
+    calls = [(tile, of) for tile in range(n)]
+    found: dict[int, Measured] = {}
+    for done, (tile, measured) in enumerate(run_unordered(measure_tile, calls, jobs)):
+        found[tile] = measured
+        told("regions", done + 1, n)
+    return [found[tile] for tile in range(n)]
+
+
+def _link(of: TiledImage, measured: list[Measured]) -> Sewn:
+    """Merge the pieces of all tiles, and number the regions by their first pixels."""
+    sizes = np.concatenate([m.sizes for m in measured])
+    there = np.flatnonzero(sizes)
+    first = np.concatenate([m.first for m in measured])[there]
+    there = there[np.argsort(first, kind="stable")]
+    number = np.zeros(len(sizes), dtype=np.int64)
+    number[there] = np.arange(len(there))
+    joined = Boundaries.joined([m.boundaries for m in measured])
+    boundaries = Boundaries(number[joined.pairs], joined.lengths, joined.sums)
+    tree = link(boundaries, len(there))
+    owner = _cut_tree(tree, of.settings)
+    if of.settings.min_region:
+        colours = np.concatenate([m.colours for m in measured if m.colours.shape[1]])
+        owner = _without_small(of, owner, sizes[there], colours[there], boundaries)
+    n_pixels = of.image.shape[0] * of.image.shape[1]
+    first_label = int(sizes.sum() < n_pixels)
+    regions = np.zeros(len(sizes), dtype=np.int32)
+    regions[there] = owner + first_label
+    tiles = np.repeat(np.arange(len(measured)), [len(m.sizes) for m in measured])[there]
+    seen = np.unique(np.stack([owner, tiles], axis=1), axis=0)[:, 0]
+    n_regions = int(owner.max()) + 1
+    counts = {
+        "pieces": len(there),
+        "regions_across_tiles": int((np.bincount(seen, minlength=n_regions) > 1).sum()),
+        "masked_pixels": n_pixels - int(sizes.sum()),
+    }
+    return Sewn(regions, n_regions, first_label, counts)
+
+
+def _cut_tree(tree: Hierarchy, settings: Settings) -> NDArray[np.int32]:
+    """Return the region that each piece belongs to, (pieces,)."""
+    cut = settings.resolved_cut
+    if isinstance(cut, Regions):
+        apart = int((tree.levels >= APART).sum()) + 1  # by the mask
+        return tree.grouped(max(cut.n_regions, apart))
+    assert isinstance(cut, Level)
+    return np.asarray(tree.cut(cut.level)[0])
+
+
+def _without_small(
+    of: TiledImage,
+    owner: NDArray[np.int32],
+    sizes: NDArray[np.int64],
+    colours: NDArray[np.float64],
+    boundaries: Boundaries,
+) -> NDArray[np.int32]:
+    """Absorb small regions as `clean_regions` does; returns the region of each piece."""
+    n = int(owner.max()) + 1
+    areas = np.bincount(owner, sizes, minlength=n).astype(int).tolist()
+    sums = np.zeros((n, colours.shape[1]))
+    np.add.at(sums, owner, colours)
+    pairs = np.unique(np.sort(owner[boundaries.pairs], axis=1), axis=0)
+    neighbours = neighbour_sets(pairs[pairs[:, 0] != pairs[:, 1]], n)
+    smallest = min_pixels(of.settings.min_region, of.image.shape[0] * of.image.shape[1])
+    return consecutive(absorb_small(areas, sums, neighbours, smallest)[owner])
+
+
+def _write(task: Task, of: TiledImage, sewn: Sewn, jobs: int) -> None:
+    """Write all results but the report."""
+    height, width = of.image.shape
+
+    def blocks() -> Iterator[NDArray[np.uint32]]:
+        for first in range(0, height, BLOCK):
+            rows = slice(first, min(first + BLOCK, height))
+            yield of.mosaic.labels((rows, slice(0, width))).astype(np.uint32)
+
+    if "labels" in task.results:
+        write_label_blocks(task.results["labels"], of.image.shape, blocks())
+    if {"overlay", "regions"} & set(task.results):
+        assert task.tile is not None
+        seen = look_again(of, task.tile, task.overlay_size, "regions" in task.results, jobs)
+        if "overlay" in task.results:
+            write_picture(task.results["overlay"], seen.picture)
+        if seen.sums is not None:
+            rows = seen.sums.rows(of.model, sewn.first_label)
+            write_text(task.results["regions"], rows_csv(rows))
+
+
+def _report(of: TiledImage, sewn: Sewn, task: Task) -> dict[str, Any]:
+    """Return what the report tells of the result."""
+    (black, white), tiling = of.model.ends, of.mosaic.tiling
+    cut = of.settings.resolved_cut
+    counts = dict(sewn.counts)
+    masked = counts.pop("masked_pixels")
+    rows, columns = tiling.window(0)
+    return {
+        "settings": of.settings.to_dict(),
+        "image_size": [int(side) for side in tiling.shape[::-1]],
+        "black": black,
+        "white": white,
+        "bands": list(of.model.bands),
+        "bands_in_image": of.model.n_bands,
+        **({"masked_pixels": masked} if masked else {}),
+        "first_label": sewn.first_label,
+        "tiles": {
+            "size": task.tile,
+            "overlap": tiling.overlap,
+            "tile_size": [columns.stop, rows.stop],
+            "columns": len(tiling.columns),
+            "rows": len(tiling.rows),
+            **counts,
+        },
+        "level": cut.level if isinstance(cut, Level) else None,
+        "regions": sewn.n_regions,
+    }
