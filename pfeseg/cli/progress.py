@@ -68,7 +68,7 @@ def batch_bar(total: int, quiet: bool = False) -> Iterator[tuple[Any, Callable[[
 
 @contextmanager
 def tile_bar(title: str, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
-    """Show the tiles of a raster; yields what is to be told of each stage and what is done of it."""
+    """Show the tiles of a raster; yields what is to be told of each stage, and how much is done."""
     bar = count_bar(0, "tile", quiet)
 
     def on_tile(stage: str, done: int, total: int) -> None:

@@ -148,7 +148,7 @@ class Mosaic:
 
 
 def _overlap(one: slice, other: slice) -> bool:
-    return max(one.start, other.start) < min(one.stop, other.stop)
+    return bool(max(one.start, other.start) < min(one.stop, other.stop))
 
 
 def _tile_path(folder: Path, tile: int) -> Path:

@@ -73,7 +73,7 @@ class RegionSums:
         return cls(found, total, np.concatenate([first, last], axis=1))
 
     def rows(self, image: Raster, first: int = 0) -> list[dict[str, Any]]:
-        """Return the table of regions, see `region_rows`; the image, or any part of it, names bands."""
+        """Return the table of regions as `region_rows`; of the image, any part will do."""
         means = self.sums[:, 1:] / self.sums[:, :1]
         if image.kind == "colours":
             names = ["mean_red", "mean_green", "mean_blue"]

@@ -159,7 +159,8 @@ def open_windows(
         found = None  # told by what reads whole files
     if found is None:
         return _open_whole(path, scratch, page, allow_huge, mask, nodata, bands)
-    pixels, masks, stored = found, [], []
+    pixels, masks = found, list[Plane]()
+    stored = list[float]()
     if pixels.page is not None:
         own, stored = _told_by_tiff(path, page)
         masks += [own] if own is not None and own.shape[:2] == pixels.shape[:2] else []

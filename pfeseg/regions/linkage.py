@@ -43,10 +43,9 @@ class Boundaries:
             for arrays in zip(*((p.pairs, p.lengths, p.sums) for p in parts), strict=True)
         )
         found, places = np.unique(pairs, axis=0, return_inverse=True)
-        lengths, sums = (
-            np.bincount(places.ravel(), values, minlength=len(found)) for values in (lengths, sums)
-        )
-        return cls(found, lengths, sums)
+        total = np.zeros((len(found), 2))
+        np.add.at(total, places.ravel(), np.stack([lengths, sums], axis=1))
+        return cls(found, total[:, 0], total[:, 1])
 
 
 def link(boundaries: Boundaries, n: int) -> Hierarchy:

@@ -79,7 +79,7 @@ def run_tiled_task(
 
 
 def _told(task: Task, work: Callable[[str], tuple[int, dict[str, float]]]) -> Row:
-    """Do the work on an image, which returns its regions and timings, and tell what became of it."""
+    """Do the work on an image, which returns its regions and timings, and tell how it went."""
     started = time.perf_counter()
     name = "standard input" if task.content is not None else str(task.source)
     with warnings.catch_warnings(record=True) as caught:

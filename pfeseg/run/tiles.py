@@ -101,29 +101,45 @@ def segment_by_tiles(
         All processors unless given, or one each of several processes.
     on_tile : callable, optional
     """
-    assert task.tile is not None
-    check_by_tiles(task.settings)
-    threads = threads or (1 if jobs > 1 else None)
     beside = task.results[REPORT].parent
     beside.mkdir(parents=True, exist_ok=True)
-    clock, told = Clock(), on_tile or (lambda stage, done, total: None)
+    clock = Clock()
     with TemporaryDirectory(prefix=".pfeseg-", suffix=".part", dir=beside) as folder:
-        with clock("read"):
-            of = _open(task, Path(folder), jobs)
-        with clock("cut"):
-            _cut(of, jobs, threads, told)
-        with clock("sew"):
-            _sew(of, jobs, told)
-            measured = _measure(of, jobs, told)
-        with clock("link"):
-            sewn = _link(of, measured)
-            of.mosaic.write_regions(sewn.regions)
+        of, sewn = sew_raster(task, Path(folder), jobs, threads, on_tile, clock)
         with clock("write"):
             _write(task, of, sewn, jobs)
         timings = {stage: round(seconds, 4) for stage, seconds in clock.seconds.items()}
         report = report_text(task.source, _report(of, sewn, task), timings, task.reading)
         write_text(task.results[REPORT], report)
     return sewn.n_regions, timings
+
+
+def sew_raster(
+    task: Task,
+    folder: Path,
+    jobs: int = 1,
+    threads: int | None = None,
+    on_tile: OnTile | None = None,
+    clock: Clock | None = None,
+) -> tuple[TiledImage, Sewn]:
+    """Segment a raster by tiles, into files in a folder: its labels are those of the mosaic.
+
+    The other parameters are those of `segment_by_tiles`.
+    """
+    check_by_tiles(task.settings)
+    threads = threads or (1 if jobs > 1 else None)
+    told, clock = on_tile or (lambda stage, done, total: None), clock or Clock()
+    with clock("read"):
+        of = _open(task, folder, jobs)
+    with clock("cut"):
+        _cut(of, jobs, threads, told)
+    with clock("sew"):
+        _sew(of, jobs, told)
+        measured = _measure(of, jobs, told)
+    with clock("link"):
+        sewn = _link(of, measured)
+        of.mosaic.write_regions(sewn.regions)
+    return of, sewn
 
 
 def _open(task: Task, folder: Path, jobs: int) -> TiledImage:
