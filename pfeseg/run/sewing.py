@@ -1,4 +1,4 @@
-"""What is done with each tile of a raster: cut it, sew it to its neighbours, measure its pieces.
+"""What is done with each tile of a raster: cut it, sew it to its neighbours, measure its patches.
 
 All are functions of a module, of small arguments, so that other processes can call them; what is
 large lies in files between them.
@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from pfeseg import kernels
 from pfeseg.errors import InvalidInputError, PfesegWarning
-from pfeseg.files.pieces import OUTSIDE, Mosaic, write_pieces
+from pfeseg.files.pieces import OUTSIDE, Mosaic
 from pfeseg.files.windows import WindowedImage
 from pfeseg.image.arrays import Raster, neighbours_at
-from pfeseg.image.tiling import Window, inside
+from pfeseg.image.tiling import Window
 from pfeseg.labels.maps import SIDES
 from pfeseg.regions.hierarchy import merge_levels
 from pfeseg.regions.linkage import Boundaries
@@ -58,13 +58,13 @@ class Measured:
     Attributes
     ----------
     boundaries : Boundaries
-        Those between its pieces and others, across seams too; each pixel edge belongs to the tile
+        Those between its patches and others, across seams too; each pixel edge belongs to the tile
         of its left or upper pixel.
-    sizes : (pieces,) array
-        Pixels of each piece of the tile.
-    first : (pieces,) array
+    sizes : (patches,) array
+        Pixels of each patch of the tile.
+    first : (patches,) array
         Number of the first of them in the raster, row by row.
-    colours : (pieces, c) array
+    colours : (patches, c) array
         Sums of the colours, in units of CIELAB; of no columns unless asked for.
     """
 
@@ -74,21 +74,22 @@ class Measured:
     colours: FloatArray
 
 
-def cut_tile(tile: int, of: TiledImage, threads: int | None) -> tuple[int, int, tuple[str, ...]]:
-    """Segment a tile and write its pieces; returns it, their number, and what was warned of."""
+def cut_tile(tile: int, of: TiledImage, threads: int | None) -> tuple[int, bool, tuple[str, ...]]:
+    """Cut a tile into pieces; returns it, whether it has any, and what was warned of."""
     window = of.mosaic.tiling.window(tile)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PfesegWarning)
         try:
             raster = of.image.raster(window, of.model)
             if raster is None:
-                return tile, 0, ()
+                return tile, False, ()
             tree = segment(raster, of.settings, hierarchy=True, threads=threads).hierarchy
         except InvalidInputError as error:
             raise InvalidInputError(f"{_place(window)}: {error.marked}") from error
     assert tree is not None
     messages = tuple(w.message.marked for w in caught if isinstance(w.message, PfesegWarning))
-    return tile, write_pieces(of.mosaic.folder, tile, tree.pruned(of.piece_level)), messages
+    of.mosaic.write_pieces(tile, tree.pruned(of.piece_level))
+    return tile, True, messages
 
 
 def sew_row(row: int, mosaic: Mosaic) -> tuple[int, NDArray[np.int32], NDArray[np.int32]]:
@@ -124,82 +125,91 @@ def sew_row(row: int, mosaic: Mosaic) -> tuple[int, NDArray[np.int32], NDArray[n
     return row, upright, level
 
 
+def trim_tile(tile: int, mosaic: Mosaic) -> tuple[int, int]:
+    """Cut a tile along its seams; returns it, and how many patches are left."""
+    return tile, mosaic.write_patches(tile)
+
+
 def measure_tile(tile: int, of: TiledImage) -> tuple[int, Measured]:
-    """Measure the pieces of a tile and all boundaries that begin in it."""
+    """Measure the patches of a tile and all boundaries that begin in it."""
     mosaic, window = of.mosaic, of.mosaic.tiling.window(tile)
     first, last = mosaic.offsets[tile : tile + 2].tolist()
-    owners = mosaic.owners(window)
-    pieces = mosaic.compose(window, owners)
-    mine = (owners == tile) & (pieces != OUTSIDE)
-    if not mine.any():
-        nothing = np.zeros(last - first, dtype=np.int64)
-        empty = Boundaries(np.zeros((0, 2), dtype=np.int64), np.zeros(0), np.zeros(0))
-        return tile, Measured(empty, nothing, nothing, np.zeros((last - first, 0)))
-    boundaries = _find_boundaries(mosaic, tile, owners, pieces, mine)
-
-    local = pieces[mine] - first
-    sizes = np.bincount(local, minlength=last - first)
+    n = last - first
+    patches = mosaic.patches(window)
+    mine = (first <= patches) & (patches < last)
+    numbers = np.where(mine, patches - np.int32(first), np.int32(n))
     places = np.flatnonzero(mine)[::-1]
     y, x = np.divmod(places, mine.shape[1])
-    numbers = (window[0].start + y) * mosaic.tiling.shape[1] + window[1].start + x
-    earliest = np.zeros(last - first, dtype=np.int64)
-    earliest[local[::-1]] = numbers  # of several values, the last stays
-    colours = np.zeros((last - first, 0))
-    if of.settings.min_region:
-        numbers = np.where(mine, pieces - first, last - first).astype(np.int32)
-        colours = _sum_colours(of, window, numbers, last - first)
-    return tile, Measured(boundaries, sizes, earliest, colours)
+    earliest = np.zeros(n, dtype=np.int64)
+    # Of several values, the last stays.
+    earliest[numbers.ravel()[places]] = (
+        (window[0].start + y) * mosaic.tiling.shape[1] + window[1].start + x
+    )
+    colours = np.zeros((n, 0))
+    if of.settings.min_region and n:
+        colours = _sum_colours(of, window, numbers, n)
+    return tile, Measured(
+        _find_boundaries(mosaic, tile, patches, mine),
+        np.bincount(numbers.ravel(), minlength=n + 1)[:n],
+        earliest,
+        colours,
+    )
 
 
 def _find_boundaries(
-    mosaic: Mosaic,
-    tile: int,
-    owners: NDArray[np.int32],
-    pieces: NDArray[np.int32],
-    mine: NDArray[np.bool_],
+    mosaic: Mosaic, tile: int, patches: NDArray[np.int32], mine: NDArray[np.bool_]
 ) -> Boundaries:
-    """Find the boundaries between the pieces of a tile, and between them and others."""
+    """Find the boundaries between the patches of a tile, and between them and others."""
     edges = []
     for step in SIDES:
-        here, there = neighbours_at(pieces, *step)
+        here, there = neighbours_at(patches, *step)
         counted = neighbours_at(mine, *step)[0] & (here != there) & (there != OUTSIDE)
-        edges.append(
-            np.stack(
-                [here[counted], there[counted], neighbours_at(owners, *step)[1][counted]], axis=1
-            )
+        edges.append(np.stack([here[counted], there[counted]], axis=1))
+    pairs, counts = np.unique(np.concatenate(edges), axis=0, return_counts=True)
+    pairs = pairs.astype(np.int64)
+    tiles = np.searchsorted(mosaic.offsets, pairs[:, 1], side="right") - 1
+    levels = np.zeros(len(pairs))
+    for other in np.unique(tiles).tolist():
+        theirs = tiles == other
+        a, b = (
+            mosaic.piece_of(owner)[pairs[theirs, k] - mosaic.offsets[owner]]
+            for k, owner in enumerate((tile, other))
         )
-    kinds, counts = np.unique(np.concatenate(edges), axis=0, return_counts=True)
-    kinds = kinds.astype(np.int64)
-    levels = np.zeros(len(kinds))
-    window, tiling = mosaic.tiling.window(tile), mosaic.tiling
-    for other in np.unique(kinds[:, 2]).tolist():
-        shared = window if other == tile else tiling.shared(tile, other)
-        theirs = kinds[:, 2] == other
-        a = kinds[theirs, 0] - mosaic.offsets[tile] + 1
-        b = kinds[theirs, 1] - mosaic.offsets[other] + 1
-        one = mosaic.pieces(tile, shared)
-        assert one is not None
-        if other == tile:
-            levels[theirs] = merge_levels(one.merges, one.levels, a, b)
-        else:
-            two = mosaic.pieces(other, shared)
-            assert two is not None
-            levels[theirs] = Overlap(one, two).apart(a, b)
-    return Boundaries(np.sort(kinds[:, :2], axis=1), counts.astype(float), counts * levels)
+        levels[theirs] = _levels_between(mosaic, tile, other, a, b)
+    return Boundaries(np.sort(pairs, axis=1), counts.astype(float), counts * levels)
+
+
+def _levels_between(
+    mosaic: Mosaic, tile: int, other: int, first: NDArray[np.int32], second: NDArray[np.int32]
+) -> FloatArray:
+    """Return the levels between some pieces of a tile and of the same or another."""
+    if tile == other:
+        own = mosaic.pieces(tile, mosaic.tiling.window(tile))
+        assert own is not None
+        return merge_levels(own.merges, own.levels, first, second)
+    overlap = _overlap(mosaic, tile, other)
+    assert overlap is not None
+    return overlap.apart(first, second)
+
+
+def _overlap(mosaic: Mosaic, one: int, other: int) -> Overlap | None:
+    """Return what two neighbouring tiles say of what they share; None if one is masked."""
+    shared = mosaic.tiling.shared(one, other)
+    first, second = mosaic.pieces(one, shared), mosaic.pieces(other, shared)
+    return None if first is None or second is None else Overlap(first, second)
 
 
 def _disagreement(mosaic: Mosaic, one: int, other: int) -> FloatArray:
     """Tell how two neighbouring tiles disagree in what they share, (h, w)."""
-    shared = mosaic.tiling.shared(one, other)
-    first, second = mosaic.pieces(one, shared), mosaic.pieces(other, shared)
-    if first is None or second is None:
-        rows, columns = inside(shared, shared)
-        return np.zeros((rows.stop, columns.stop))
-    return Overlap(first, second).disagreement()
+    overlap = _overlap(mosaic, one, other)
+    if overlap is None:
+        rows, columns = mosaic.tiling.shared(one, other)
+        return np.zeros((rows.stop - rows.start, columns.stop - columns.start))
+    return overlap.disagreement()
 
 
 def _sum_colours(of: TiledImage, window: Window, numbers: NDArray[np.int32], n: int) -> FloatArray:
-    """Sum the colours of the pieces 0 ... n - 1 of a tile; n stands for all else."""
+    """Sum the colours of the patches 0 ... n - 1 of a tile; n stands for all else."""
     raster = of.image.raster(window, of.model)
     assert raster is not None
     if raster.kind == "components":

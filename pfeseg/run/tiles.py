@@ -38,7 +38,7 @@ from pfeseg.regions.hierarchy import APART, Hierarchy
 from pfeseg.regions.linkage import Boundaries, link
 from pfeseg.run.look import find_look
 from pfeseg.run.plan import Task
-from pfeseg.run.sewing import Measured, TiledImage, cut_tile, measure_tile, sew_row
+from pfeseg.run.sewing import Measured, TiledImage, cut_tile, measure_tile, sew_row, trim_tile
 from pfeseg.run.survey import look_again
 from pfeseg.segmentation.clock import Clock
 from pfeseg.segmentation.cuts import Clusters, Level, Regions
@@ -58,12 +58,12 @@ class Sewn:
 
     Attributes
     ----------
-    regions : (pieces,) int32 array
-        Label of each piece.
+    regions : (patches,) int32 array
+        Label of each patch of the mosaic.
     n_regions, first_label : int
         As those of a `Segmentation`.
     counts : dict
-        For the report: of pieces, of those that seams cut, of regions that lie in several tiles.
+        For the report: of patches, of regions that lie in several tiles, of masked pixels.
     """
 
     regions: NDArray[np.int32]
@@ -167,19 +167,18 @@ def _open(task: Task, folder: Path, jobs: int) -> TiledImage:
 def _cut(of: TiledImage, jobs: int, threads: int | None, told: OnTile) -> None:
     """Cut all tiles into pieces."""
     n = len(of.mosaic.tiling)
-    counts, warned = [0] * n, dict[str, int]()
+    has_any, warned = False, dict[str, int]()
     calls = [(tile, of, threads) for tile in range(n)]
     told("tiles", 0, n)
-    for done, (tile, count, messages) in enumerate(run_unordered(cut_tile, calls, jobs)):
-        counts[tile] = count
+    for done, (_, has_pieces, messages) in enumerate(run_unordered(cut_tile, calls, jobs)):
+        has_any |= has_pieces
         for message in messages:
             warned[message] = warned.get(message, 0) + 1
         told("tiles", done + 1, n)
-    if not any(counts):
+    if not has_any:
         raise no_pixel_left(str(of.image.pixels.path))
     for message, times in sorted(warned.items()):
         warnings.warn(PfesegWarning(f"{message} (in {times} of {n} tiles)"), stacklevel=2)
-    of.mosaic.write_offsets(counts)
 
 
 def _sew(of: TiledImage, jobs: int, told: OnTile) -> None:
@@ -196,8 +195,10 @@ def _sew(of: TiledImage, jobs: int, told: OnTile) -> None:
 
 
 def _measure(of: TiledImage, jobs: int, told: OnTile) -> list[Measured]:
-    """Measure the pieces of all tiles, and the boundaries between them."""
+    """Cut all tiles along their seams, and measure the patches and the boundaries between them."""
     n = len(of.mosaic.tiling)
+    counts = dict(run_unordered(trim_tile, [(tile, of.mosaic) for tile in range(n)], jobs))
+    of.mosaic.write_offsets([counts[tile] for tile in range(n)])
     calls = [(tile, of) for tile in range(n)]
     found: dict[int, Measured] = {}
     for done, (tile, measured) in enumerate(run_unordered(measure_tile, calls, jobs)):
@@ -209,27 +210,23 @@ def _measure(of: TiledImage, jobs: int, told: OnTile) -> list[Measured]:
 def _link(of: TiledImage, measured: list[Measured]) -> Sewn:
     """Merge the pieces of all tiles, and number the regions by their first pixels."""
     sizes = np.concatenate([m.sizes for m in measured])
-    there = np.flatnonzero(sizes)
-    first = np.concatenate([m.first for m in measured])[there]
-    there = there[np.argsort(first, kind="stable")]
-    number = np.zeros(len(sizes), dtype=np.int64)
-    number[there] = np.arange(len(there))
+    order = np.argsort(np.concatenate([m.first for m in measured]), kind="stable")
+    number = np.empty(len(sizes), dtype=np.int64)
+    number[order] = np.arange(len(sizes))
     joined = Boundaries.joined([m.boundaries for m in measured])
     boundaries = Boundaries(number[joined.pairs], joined.lengths, joined.sums)
-    tree = link(boundaries, len(there))
-    owner = _cut_tree(tree, of.settings)
+    owner = _cut_tree(link(boundaries, len(sizes)), of.settings)
     if of.settings.min_region:
-        colours = np.concatenate([m.colours for m in measured if m.colours.shape[1]])
-        owner = _without_small(of, owner, sizes[there], colours[there], boundaries)
+        colours = np.concatenate([m.colours for m in measured if len(m.colours)])
+        owner = _without_small(of, owner, sizes[order], colours[order], boundaries)
     n_pixels = of.image.shape[0] * of.image.shape[1]
     first_label = int(sizes.sum() < n_pixels)
-    regions = np.zeros(len(sizes), dtype=np.int32)
-    regions[there] = owner + first_label
-    tiles = np.repeat(np.arange(len(measured)), [len(m.sizes) for m in measured])[there]
-    seen = np.unique(np.stack([owner, tiles], axis=1), axis=0)[:, 0]
+    regions = (owner + np.int32(first_label))[number]
+    tiles = np.repeat(np.arange(len(measured)), [len(m.sizes) for m in measured])
+    seen = np.unique(np.stack([regions, tiles], axis=1), axis=0)[:, 0] - first_label
     n_regions = int(owner.max()) + 1
     counts = {
-        "pieces": len(there),
+        "patches": len(sizes),
         "regions_across_tiles": int((np.bincount(seen, minlength=n_regions) > 1).sum()),
         "masked_pixels": n_pixels - int(sizes.sum()),
     }
@@ -237,7 +234,7 @@ def _link(of: TiledImage, measured: list[Measured]) -> Sewn:
 
 
 def _cut_tree(tree: Hierarchy, settings: Settings) -> NDArray[np.int32]:
-    """Return the region that each piece belongs to, (pieces,)."""
+    """Return the region that each patch belongs to, (patches,)."""
     cut = settings.resolved_cut
     if isinstance(cut, Regions):
         apart = int((tree.levels >= APART).sum()) + 1  # by the mask
@@ -253,7 +250,7 @@ def _without_small(
     colours: NDArray[np.float64],
     boundaries: Boundaries,
 ) -> NDArray[np.int32]:
-    """Absorb small regions as `clean_regions` does; returns the region of each piece."""
+    """Absorb small regions as `clean_regions` does; returns the region of each patch."""
     n = int(owner.max()) + 1
     areas = np.bincount(owner, sizes, minlength=n).astype(int).tolist()
     sums = np.zeros((n, colours.shape[1]))
