@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.parallel import one_blas_thread
 from pfeseg.regions.hierarchy import merge_levels
 
 Labels = NDArray[np.integer[Any]]
@@ -46,11 +45,9 @@ class Pieces:
     levels: FloatArray
 
     def levels_between(self, first: Labels, second: Labels) -> FloatArray:
-        """Return the level at which each two of some pieces come together, (first, second)."""
-        one, other = (grid.ravel() for grid in np.meshgrid(first, second, indexing="ij"))
-        found = merge_levels(self.merges, self.levels, one, other)
-        found[one == other] = 0
-        return found.reshape(len(first), len(second))
+        """Return the level at which two pieces come together, 0 for one and itself, for pairs."""
+        found = merge_levels(self.merges, self.levels, first, second)
+        return np.where(first == second, 0.0, found)
 
 
 class Overlap:
@@ -63,28 +60,52 @@ class Overlap:
     """
 
     def __init__(self, first: Pieces, second: Pieces) -> None:
-        inside = first.labels > 0
-        self._first, self._at_first = _present(first.labels)
-        self._second, self._at_second = _present(second.labels)
-        width = len(self._second)
-        pairs = self._at_first[first.labels] * width + self._at_second[second.labels]
-        counts = np.bincount(pairs[inside], minlength=len(self._first) * width)
-        shared = counts.reshape(len(self._first), width)
-        with one_blas_thread():
-            said = first.levels_between(self._first, self._first) @ _shares(shared, 0)
-            said += _shares(shared, 1) @ second.levels_between(self._second, self._second)
-        self._apart = said / 2
-        self._pairs, self._inside = pairs, inside
+        self._first, self._second = first, second
+        self._inside = first.labels > 0
+        inside, (at_first, n) = self._inside, _numbered(first.labels)
+        at_second, m = _numbered(second.labels)
+        pairs = np.where(inside, at_first[first.labels] * m + at_second[second.labels], 0)
+        counts = np.bincount(pairs[inside], minlength=n * m)
+        there = np.flatnonzero(counts)
+        self._number = np.zeros(len(counts), dtype=np.int32)
+        self._number[there] = np.arange(len(there))
+        self._pairs, self._counts = pairs, counts[there].astype(float)
+        # The pieces of each pair that shares pixels.
+        self._one = np.flatnonzero(at_first >= 0)[there // m]
+        self._two = np.flatnonzero(at_second >= 0)[there % m]
 
     def apart(self, first: Labels, second: Labels) -> FloatArray:
         """Tell how far apart pieces of both tiles are, for many pairs."""
-        return self._apart[self._at_first[first], self._at_second[second]]
+        by_first = self._mean_level(self._first, first, second, self._one, self._two)
+        by_second = self._mean_level(self._second, second, first, self._two, self._one)
+        return (by_first + by_second) / 2
 
     def disagreement(self) -> FloatArray:
         """Tell how far apart the two pieces at each pixel are, (h, w)."""
-        if not self._apart.size:
+        if not len(self._one):
             return np.zeros(self._inside.shape)
-        return np.where(self._inside, self._apart.ravel()[self._pairs], 0.0)
+        apart = self.apart(self._one, self._two)
+        return np.where(self._inside, apart[self._number[self._pairs]], 0.0)
+
+    def _mean_level(
+        self, tile: Pieces, own: Labels, other: Labels, owns: Labels, others: Labels
+    ) -> FloatArray:
+        """Average the levels between a tile's own pieces and its pixels in those of the other.
+
+        `owns` and `others` are the pieces of all pairs that share pixels.
+        """
+        order = np.argsort(others, kind="stable")
+        sorted_others = others[order]
+        begin = np.searchsorted(sorted_others, other, side="left")
+        lengths = np.searchsorted(sorted_others, other, side="right") - begin
+        which = np.repeat(np.arange(len(own)), lengths)
+        before = np.repeat(np.cumsum(lengths) - lengths, lengths)
+        met = order[np.arange(len(which)) - before + begin[which]]
+        levels = tile.levels_between(own[which], owns[met]) * self._counts[met]
+        total, weight = (
+            np.bincount(which, values, minlength=len(own)) for values in (levels, self._counts[met])
+        )
+        return np.asarray(total / np.maximum(weight, 1))
 
 
 def find_seam(disagreement: FloatArray, start: int | None = None) -> NDArray[np.int32]:
@@ -127,16 +148,9 @@ def find_seam(disagreement: FloatArray, start: int | None = None) -> NDArray[np.
     return path
 
 
-def _present(labels: Labels) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the pieces that are there, and the place of each among them."""
-    found = np.flatnonzero(np.bincount(labels.ravel()))
-    found = found[found > 0]
-    places = np.zeros(int(labels.max()) + 1, dtype=np.intp)
-    places[found] = np.arange(len(found))
-    return found, places
-
-
-def _shares(counts: NDArray[np.integer[Any]], axis: int) -> FloatArray:
-    """Divide counts by their sums along an axis."""
-    shares: FloatArray = counts / np.maximum(counts.sum(axis=axis, keepdims=True), 1)
-    return shares
+def _numbered(labels: Labels) -> tuple[NDArray[np.intp], int]:
+    """Return the number of each piece among those that are there, or -1, and how many are."""
+    there = np.bincount(labels.ravel()) > 0
+    there[0] = False
+    numbers = np.where(there, np.cumsum(there) - 1, -1)
+    return numbers, int(there.sum())
