@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 Window = tuple[slice, slice]
 """Rows and columns of a part of an image."""
@@ -76,8 +78,15 @@ def inside(part: Window, whole: Window) -> Window:
 
 def cells(shape: tuple[int, int], size: int) -> list[Window]:
     """Cut an image into windows of at most `size` pixels a side that do not overlap."""
-    rows, columns = (_spans(length, size, 0) for length in shape)
+    rows, columns = ([*_pieces(length, size)] for length in shape)
     return [(row, column) for row in rows for column in columns]
+
+
+def _pieces(length: int, size: int) -> Iterator[slice]:
+    """Cut a length into as few parts as do, evenly."""
+    count = math.ceil(length / size)
+    ends = [round(k * length / count) for k in range(count + 1)]
+    yield from (slice(first, last) for first, last in pairwise(ends))
 
 
 def _spans(length: int, size: int, overlap: int) -> tuple[slice, ...]:

@@ -135,6 +135,10 @@ def measure_tile(tile: int, of: TiledImage) -> tuple[int, Measured]:
     mosaic, window = of.mosaic, of.mosaic.tiling.window(tile)
     first, last = mosaic.offsets[tile : tile + 2].tolist()
     n = last - first
+    if not n:
+        nothing = np.zeros(0, dtype=np.int64)
+        no_boundaries = Boundaries(np.zeros((0, 2), dtype=np.int64), np.zeros(0), np.zeros(0))
+        return tile, Measured(no_boundaries, nothing, nothing, np.zeros((0, 0)))
     patches = mosaic.patches(window)
     mine = (first <= patches) & (patches < last)
     numbers = np.where(mine, patches - np.int32(first), np.int32(n))
@@ -146,7 +150,7 @@ def measure_tile(tile: int, of: TiledImage) -> tuple[int, Measured]:
         (window[0].start + y) * mosaic.tiling.shape[1] + window[1].start + x
     )
     colours = np.zeros((n, 0))
-    if of.settings.min_region and n:
+    if of.settings.min_region:
         colours = _sum_colours(of, window, numbers, n)
     return tile, Measured(
         _find_boundaries(mosaic, tile, patches, mine),
