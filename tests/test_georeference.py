@@ -506,3 +506,31 @@ def test_compressions_that_rasterio_alone_knows(tmp_path, monkeypatch, options):
         result = run("segment", path, "-o", tmp_path / "out")
         assert result.exit_code == 1
         assert "compressed by LZW; pip install 'pfeseg[geo]' reads it" in result.stderr
+
+
+@pytest.mark.parametrize("crs", ["EPSG:32633", "EPSG:4326"])
+def test_a_raster_cut_by_tiles_keeps_its_place(tmp_path, crs):
+    rng = np.random.default_rng(2)
+    values = np.repeat(np.repeat(rng.integers(0, 255, (4, 5), dtype=np.uint8), 80, 0), 80, 1)
+    values[:80, :80] = 7
+    step = 10 if crs == "EPSG:32633" else 1e-4
+    place = from_origin(500_000 if step == 10 else 15, 5_000_000 if step == 10 else 45, step, step)
+    path = tmp_path / "scene.tif"
+    size = {"width": 400, "height": 320, "count": 1, "dtype": "uint8"}
+    with rasterio.open(path, "w", "GTiff", crs=crs, transform=place, nodata=7, **size) as data:
+        data.write(values, 1)
+    done = run("segment", path, "--tile", 200, "--save", "labels,regions", "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    with rasterio.open(tmp_path / "out" / "scene_labels.tif") as data:
+        assert (data.crs.to_string(), data.transform, data.nodata) == (crs, place, 0)
+        labels = data.read(1)
+    assert (labels[:80, :80] == 0).all()
+    with (tmp_path / "out" / "scene_regions.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    whole = read_raster(path)
+    areas = map_areas(labels, whole.georeference)
+    assert [int(row["label"]) for row in rows] == list(range(1, labels.max() + 1))
+    for row in rows:
+        assert float(row["area_map"]) == pytest.approx(areas[int(row["label"])], rel=1e-9)
+    style = (tmp_path / "out" / "scene_labels.qml").read_text()
+    assert style.count("paletteEntry") == len(rows)

@@ -66,6 +66,19 @@ def batch_bar(total: int, quiet: bool = False) -> Iterator[tuple[Any, Callable[[
         yield bar, on_stage
 
 
+@contextmanager
+def tile_bar(title: str, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
+    """Show the tiles of a raster; yields what is to be told of each stage, and how much is done."""
+    bar = count_bar(0, "tile", quiet)
+
+    def on_tile(stage: str, done: int, total: int) -> None:
+        bar.total, bar.n = total, done
+        bar.set_description_str(f"{one_line(title)}: {stage}")
+
+    with bar, _ticking(bar):
+        yield on_tile
+
+
 def iteration_bar(solver: SolverSettings, title: str) -> Any:
     """Make a bar of the solver's iterations."""
     from tqdm import tqdm

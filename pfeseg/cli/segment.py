@@ -25,14 +25,21 @@ from pfeseg.cli.options import (
     reading_options,
     threads_option,
 )
-from pfeseg.cli.progress import batch_bar, stage_bar
+from pfeseg.cli.progress import batch_bar, stage_bar, tile_bar
 from pfeseg.cli.report import Reporter
 from pfeseg.cli.settings import make_settings, settings_options
 from pfeseg.cli.values import words
 from pfeseg.cli.volumes import check_kinds, make_volume_settings, volume_options
 from pfeseg.cli.wording import one_line, usage_errors
 from pfeseg.errors import InvalidInputError
-from pfeseg.files.kinds import KINDS, LABELS_FORMATS, OF_HIERARCHY, OVERLAY_FORMATS, SAVEABLE
+from pfeseg.files.kinds import (
+    BY_TILES,
+    KINDS,
+    LABELS_FORMATS,
+    OF_HIERARCHY,
+    OVERLAY_FORMATS,
+    SAVEABLE,
+)
 from pfeseg.segmentation.methods import METHODS
 
 if TYPE_CHECKING:
@@ -66,7 +73,7 @@ if TYPE_CHECKING:
     type=click.Choice(LABELS_FORMATS),
     heading=Heading.RESULTS,
     help="Format of the label map: 16-bit PNG, 32-bit TIFF (GeoTIFF of a georeferenced image) or "
-    "NumPy array.  [default: png; of volumes tif]",
+    "NumPy array.  [default: png; tif of volumes and with --tile]",
 )
 @overlay_size_option
 @option(
@@ -114,7 +121,15 @@ if TYPE_CHECKING:
 )
 @reading_options
 @volume_options
-@jobs_option("Images to work on at a time.")
+@option(
+    "--tile",
+    type=click.IntRange(min=64),
+    metavar="SIZE",
+    heading=Heading.INPUTS,
+    help="Segment rasters of any size by overlapping tiles of at most this many pixels a side, "
+    "whose regions are joined across the seams. Of each tile, --max-size pixels are embedded.",
+)
+@jobs_option("Images, or tiles of one, to work on at a time.")
 @threads_option
 @memory_option
 @option(
@@ -144,6 +159,7 @@ def segment(
     overwrite: bool,
     skip_existing: bool,
     fail_fast: bool,
+    tile: int | None,
     jobs: int,
     threads: int | None,
     memory_limit: float | str | None,
@@ -187,7 +203,7 @@ def segment(
     if volume:
         check_kinds(kinds, labels_format)
         unused = {name: reading[name] for name in ("page", "mask", "nodata")}
-        unused |= {"overlay_size": overlay_size, "hierarchy": hierarchy}
+        unused |= {"overlay_size": overlay_size, "hierarchy": hierarchy, "tile": tile}
         settings = make_volume_settings(options, max_voxels, unused)
     elif spacing or max_voxels:
         raise click.UsageError("--spacing and --max-voxels are those of volumes; give --volume")
@@ -195,6 +211,8 @@ def segment(
         settings = make_settings(**options)
         if set(kinds) & set(OF_HIERARCHY) and not METHODS[settings.method].has_hierarchy:
             raise click.UsageError(f"a hierarchy needs the method pfe, not {settings.method}")
+        if tile is not None:
+            _check_tiled(settings, kinds, labels_format, inputs)
     if files_from == "-" and "-" in inputs:
         raise click.UsageError("standard input can hold an image or the list of names, not both")
     names = [*inputs, *_listed(files_from)]
@@ -214,7 +232,7 @@ def segment(
             output,
             kinds,
             template=template,
-            labels_format=labels_format or ("tif" if volume else "png"),
+            labels_format=labels_format or ("tif" if volume or tile else "png"),
             overlay_format=overlay_format,
         )
         found = take_shard(found, parse_shard(shard) if shard else (1, 1))
@@ -227,8 +245,9 @@ def segment(
         content=content,
         **reading,
         overlay_size=overlay_size,
-        memory_limit=memory_limit_of(memory_limit, min(jobs, len(found))),
+        memory_limit=memory_limit_of(memory_limit, min(jobs, len(found)) if tile is None else jobs),
         spacing=spacing,
+        tile=tile,
     )
     if expanded.left_out and not quiet:
         click.echo(one_line(expanded.left_out_line()), err=True)
@@ -260,6 +279,26 @@ def _has_pyogrio() -> bool:
     return find_spec("pyogrio") is not None and find_spec("rasterio") is not None
 
 
+def _check_tiled(
+    settings: Settings, kinds: Sequence[str], labels_format: str | None, inputs: Sequence[str]
+) -> None:
+    """Refuse what cannot be done by tiles."""
+    from pfeseg.run.tiles import check_by_tiles
+
+    with usage_errors():
+        check_by_tiles(settings)
+    others = [kind for kind in kinds if kind not in BY_TILES]
+    if others:
+        raise click.UsageError(
+            f"--tile writes {', '.join(BY_TILES)}; not {', '.join(others)}, for which all of an "
+            "image is needed"
+        )
+    if labels_format == "png":
+        raise click.UsageError("--tile writes label maps as tif or npy, not as png")
+    if "-" in inputs:
+        raise click.UsageError("--tile reads files by parts, and standard input is none")
+
+
 def _listed(files_from: str | None) -> list[str]:
     from pfeseg.files.inputs import read_name_list
 
@@ -279,8 +318,14 @@ def _run(
     tasks: Sequence[Task], jobs: int, threads: int | None, quiet: bool
 ) -> Generator[Row, None, None]:
     """Run the tasks under one progress bar: of stages for one image, else of images."""
-    from pfeseg.run.batch import run_batch, run_task
+    from pfeseg.run.batch import run_batch, run_task, run_tiled_task
 
+    if tasks and tasks[0].tile is not None:
+        for task in tasks:  # one after the other, and the tiles of each side by side
+            with tile_bar(task.name, quiet) as on_tile:
+                row = run_tiled_task(task, jobs, threads, on_tile)
+            yield row
+        return
     if len(tasks) == 1:
         with stage_bar(tasks[0].name, quiet) as on_stage:
             row = run_task(tasks[0], threads, on_stage)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,19 @@ def write_geotiff(
     path: Path, labels: NDArray[np.integer[Any]], place: Georeference, has_outside: bool
 ) -> None:
     """Write a label map as GeoTIFF, in 16 bits if these hold its labels, else in 32."""
-    kind = np.uint16 if labels.max() <= np.iinfo(np.uint16).max else np.uint32
+    write_geotiff_blocks(path, labels.shape, [labels], int(labels.max()), place, has_outside)
+
+
+def write_geotiff_blocks(
+    path: Path,
+    shape: tuple[int, ...],
+    blocks: Iterable[NDArray[np.integer[Any]]],
+    largest: int,
+    place: Georeference,
+    has_outside: bool,
+) -> None:
+    """Do as `write_geotiff` with blocks of rows, from top to bottom, and their largest label."""
+    kind = np.uint16 if largest <= np.iinfo(np.uint16).max else np.uint32
     options = {
         "driver": "GTiff",
         "compress": "deflate",
@@ -33,7 +46,8 @@ def write_geotiff(
         "blockysize": TILE,
         "bigtiff": "if_safer",
     }
-    _write(path, labels.astype(kind), place, OUTSIDE if has_outside else None, options)
+    nodata = OUTSIDE if has_outside else None
+    _write(path, shape, kind, blocks, place, nodata, options)
 
 
 def write_auxiliary(path: Path, place: Georeference) -> None:
@@ -41,13 +55,16 @@ def write_auxiliary(path: Path, place: Georeference) -> None:
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         # What GDAL writes beside an image does not depend on its pixels.
         small = Path(folder) / path.name
-        _write(small, np.zeros((1, 1), np.uint16), place, None, {"driver": "PNG"})
+        pixel = np.zeros((1, 1), np.uint16)
+        _write(small, pixel.shape, np.uint16, [pixel], place, None, {"driver": "PNG"})
         auxiliary_of(small).replace(auxiliary_of(path))
 
 
 def _write(
     path: Path,
-    labels: NDArray[np.integer[Any]],
+    shape: tuple[int, ...],
+    kind: type[np.integer[Any]],
+    blocks: Iterable[NDArray[np.integer[Any]]],
     place: Georeference,
     nodata: int | None,
     options: dict[str, Any],
@@ -55,19 +72,23 @@ def _write(
     import rasterio
     from rasterio.crs import CRS
     from rasterio.errors import NotGeoreferencedWarning
+    from rasterio.windows import Window
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotGeoreferencedWarning)
         with rasterio.open(
             path,
             "w",
-            width=labels.shape[1],
-            height=labels.shape[0],
+            width=shape[1],
+            height=shape[0],
             count=1,
-            dtype=labels.dtype,
+            dtype=kind,
             crs=CRS.from_wkt(place.crs) if place.crs else None,
             transform=rasterio.Affine(*place.transform),
             nodata=nodata,
             **options,
         ) as data:
-            data.write(labels, 1)
+            top = 0
+            for block in blocks:
+                data.write(block.astype(kind), 1, window=Window(0, top, *block.shape[::-1]))
+                top += len(block)

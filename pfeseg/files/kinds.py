@@ -98,6 +98,8 @@ class Kind:
         ``beside(path)`` names what may lie beside it and is part of it.
     bytes_per_pixel : int
         Memory that writing it takes, beyond what labels and overlays do.
+    by_tiles : bool
+        Whether it is written of rasters that are segmented by tiles too, see `pfeseg.run.tiles`.
     """
 
     suffix: str
@@ -107,6 +109,7 @@ class Kind:
     is_folder: bool = False
     beside: Callable[[Path], tuple[Path, ...]] = _nothing
     bytes_per_pixel: int = 0
+    by_tiles: bool = False
 
 
 def _labels(path: Path, of: Segmented) -> None:
@@ -200,31 +203,33 @@ def _report(path: Path, of: Segmented) -> None:
     from pfeseg.files.report import report_text
     from pfeseg.files.writing import write_text
 
-    write_text(path, report_text(of.source, of.result, of.timings, of.reading))
+    write_text(path, report_text(of.source, of.result.report(), of.timings, of.reading))
 
 
 REPORT = "report"
 
 KINDS: dict[str, Kind] = {
-    "labels": Kind("_labels.{labels_format}", _labels, beside=beside_labels),
-    "overlay": Kind("_overlay.{overlay_format}", _overlay),
+    "labels": Kind("_labels.{labels_format}", _labels, beside=beside_labels, by_tiles=True),
+    "overlay": Kind("_overlay.{overlay_format}", _overlay, by_tiles=True),
     "boundaries": Kind("_boundaries.png", _boundaries),
     "ucm": Kind("_ucm.mat", _ucm, needs_hierarchy=True),
     "contours": Kind("_ucm.png", _contours, needs_hierarchy=True),
     "embedding": Kind("_embedding.png", _embedding),
-    "regions": Kind("_regions.csv", _regions, bytes_per_pixel=22),
+    "regions": Kind("_regions.csv", _regions, bytes_per_pixel=22, by_tiles=True),
     "coco": Kind("_coco.json", _coco, bytes_per_pixel=22),
     "geojson": Kind("_regions.geojson", _geojson, bytes_per_pixel=8),
     "geopackage": Kind("_regions.gpkg", _geopackage, needs_place=True, bytes_per_pixel=22),
     "masks": Kind("_masks", _masks, is_folder=True, bytes_per_pixel=8),
     "cutouts": Kind("_cutouts", _cutouts, is_folder=True, bytes_per_pixel=8),
-    REPORT: Kind(".json", _report),
+    REPORT: Kind(".json", _report, by_tiles=True),
 }
 """The report is always written, and last: it marks what is done."""
 
 SAVEABLE = tuple(kind for kind in KINDS if kind != REPORT)
 
 OF_HIERARCHY = tuple(kind for kind in KINDS if KINDS[kind].needs_hierarchy)
+
+BY_TILES = tuple(kind for kind in SAVEABLE if KINDS[kind].by_tiles)
 
 LABELS_FORMATS = ("png", "tif", "npy")
 

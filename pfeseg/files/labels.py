@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +19,9 @@ from pfeseg.image.arrays import Raster
 from pfeseg.image.georeference import Georeference
 
 LabelsFormat = Literal["png", "tif", "npy"]
+
+BLOCK = 256
+"""Side of the tiles in which large label maps are written."""
 
 MAX_LABEL = 2**62
 
@@ -75,18 +79,80 @@ def _write_place(
 
     kind = labels_format(path)
     if kind == "npy":
-        warnings.warn(
-            "an array of NumPy's does not hold a place on earth; "
-            f"{argument('labels_format', 'tif')} does",
-            ImageWarning,
-            stacklevel=3,
-        )
+        _warn_of_lost_place()
         return
     if kind == "tif":
         write_geotiff(path, labels, place, has_outside)
     else:
         write_auxiliary(path, place)
     style_of(path).write_text(qgis_style(labels, int(has_outside)), encoding="utf-8")
+
+
+def _warn_of_lost_place() -> None:
+    warnings.warn(
+        "an array of NumPy's does not hold a place on earth; "
+        f"{argument('labels_format', 'tif')} does",
+        ImageWarning,
+        stacklevel=4,
+    )
+
+
+def write_label_blocks(
+    path: Path,
+    shape: tuple[int, int],
+    blocks: Iterable[NDArray[np.uint32]],
+    largest: int,
+    image: Raster,
+) -> None:
+    """Write a label map, .tif or .npy, of which never more than a block is in memory.
+
+    Parameters
+    ----------
+    path : Path
+    shape : (H, W)
+    blocks : iterable of (`BLOCK`, W) array
+        From top to bottom; the last may have fewer rows.
+    largest : int
+        The largest label.
+    image : Raster
+        A part of what the labels belong to, with the place of the whole.
+    """
+    place, has_outside = image.georeference, image.mask is not None
+    with replacing_group(path, beside_labels(path)) as folder:
+        new = folder / path.name
+        if labels_format(path) == "npy":
+            if place is not None:
+                _warn_of_lost_place()
+            with new.open("wb") as file:
+                header = {"descr": "<i4", "fortran_order": False, "shape": shape}
+                np.lib.format.write_array_header_1_0(file, header)
+                for block in blocks:
+                    block.astype("<i4").tofile(file)
+        elif place is not None:
+            from pfeseg.files.geotiff import write_geotiff_blocks
+
+            write_geotiff_blocks(new, shape, blocks, largest, place, has_outside)
+        else:
+            _write_tiff_blocks(new, shape, blocks)
+
+
+def _write_tiff_blocks(
+    path: Path, shape: tuple[int, int], blocks: Iterable[NDArray[np.uint32]]
+) -> None:
+    import tifffile
+
+    tiles = (
+        block[:, left : left + BLOCK] for block in blocks for left in range(0, shape[1], BLOCK)
+    )
+    tifffile.imwrite(
+        path,
+        tiles,
+        shape=shape,
+        dtype=np.uint32,
+        tile=(BLOCK, BLOCK),
+        compression="zlib",
+        bigtiff=4 * shape[0] * shape[1] >= 2**32,
+    )
 
 
 def read_labels(path: Path) -> NDArray[np.int64]:

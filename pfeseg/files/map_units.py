@@ -43,10 +43,10 @@ def map_areas(labels: NDArray[np.integer[Any]], place: Georeference) -> Floats:
 
 
 def map_columns(
-    rows: Sequence[dict[str, Any]], labels: NDArray[np.integer[Any]], place: Georeference
+    rows: Sequence[dict[str, Any]], areas: Floats, place: Georeference
 ) -> list[dict[str, float]]:
-    """Return what a map adds to rows of the table of regions: area, and centroid."""
-    areas, decimals = map_areas(labels, place), place.decimals
+    """Return what a map adds to rows of the table: area, of those by label, and centroid."""
+    decimals = place.decimals
     middles = np.array([(row["centroid_x"], row["centroid_y"]) for row in rows]) + 0.5
     centroids = np.stack(place.to_map(*middles.T), axis=1).round(decimals).tolist()
     return [

@@ -71,19 +71,33 @@ def find_mask(
         if own is not None and own.shape == bands.shape[:2]:
             inside.append(own)
     if nodata:
-        inside.append(~_is_nodata(bands, nodata))
+        inside.append(~is_nodata(bands, nodata))
     if not inside:
         return None
     both = np.logical_and.reduce(inside)
     if not both.any():
-        raise InvalidInputError(
-            f"{name}: no pixel is left: all are masked or no data; check {argument('mask')} and "
-            f"{argument('nodata')}"
-        )
+        raise no_pixel_left(name)
     return np.asarray(both)
 
 
-def _is_nodata(bands: NDArray[Any], nodata: Sequence[float]) -> Mask:
+def no_pixel_left(name: str) -> InvalidInputError:
+    """Return what to raise for an image that is masked all over."""
+    return InvalidInputError(
+        f"{name}: no pixel is left: all are masked or no data; check {argument('mask')} and "
+        f"{argument('nodata')}"
+    )
+
+
+def no_alpha(name: str) -> InvalidInputError:
+    """Return what to raise for an image whose transparency is asked for, but which has none."""
+    return InvalidInputError(
+        f"{name}: has no alpha channel, which {argument('mask', ALPHA)} needs; give the file of a "
+        "mask"
+    )
+
+
+def is_nodata(bands: NDArray[Any], nodata: Sequence[float]) -> Mask:
+    """Find the pixels that have no data in all bands, (h, w, c), as `find_mask` says."""
     outside = np.zeros(bands.shape[:2], dtype=bool)
     for value in nodata:
         if np.isnan(value):
@@ -102,14 +116,21 @@ def _read_mask(
         return _read_alpha(source, page, name)
     array = read_image(Path(mask), page=0, allow_huge=True)
     inside = array != 0 if array.ndim == 2 else (array != 0).any(axis=2)
-    if inside.shape != shape[:2]:
-        raise InvalidInputError(
-            f"{name}: has {shape[1]} x {shape[0]} pixels, but the mask {mask} has "
-            f"{inside.shape[1]} x {inside.shape[0]}; give one of the same size"
-        )
+    refuse_other_size(name, shape, mask, inside.shape)
     if not inside.any():
         raise InvalidInputError(f"{name}: the mask {mask} is zero everywhere; no pixel is left")
     return np.asarray(inside)
+
+
+def refuse_other_size(
+    name: str, shape: tuple[int, ...], mask: str, its_shape: tuple[int, ...]
+) -> None:
+    """Refuse a mask that is not of the size of its image."""
+    if its_shape[:2] != shape[:2]:
+        raise InvalidInputError(
+            f"{name}: has {shape[1]} x {shape[0]} pixels, but the mask {mask} has "
+            f"{its_shape[1]} x {its_shape[0]}; give one of the same size"
+        )
 
 
 def _read_alpha(source: Path | bytes, page: int, name: str) -> Mask:
@@ -132,10 +153,7 @@ def _read_alpha(source: Path | bytes, page: int, name: str) -> Mask:
     except UnidentifiedImageError:
         alpha = _alpha_of_tiff(content, page, name)
     if alpha is None:
-        raise InvalidInputError(
-            f"{name}: has no alpha channel, which {argument('mask', ALPHA)} needs; give the file "
-            "of a mask"
-        )
+        raise no_alpha(name)
     return np.asarray(alpha != 0)
 
 
@@ -168,7 +186,7 @@ def _of_tiff(source: Path | bytes, page: int, name: str) -> tuple[list[float], M
         with no_log_lines(), tifffile.TiffFile(opened) as tiff:
             index = 0 if tiff.is_imagej or tiff.is_ome else find_sheet(tiff, page, name)
             sheet: Any = tiff.pages[index]
-            text = str(sheet.tags.valueof(NODATA_TAG, "")).strip("\0 ")
+            nodata = parse_nodata(sheet)
             stored = find_mask_sheet(tiff, index)
             own = None
             if stored is not None:
@@ -177,7 +195,13 @@ def _of_tiff(source: Path | bytes, page: int, name: str) -> tuple[list[float], M
         raise
     except Exception:  # what is damaged was read all the same
         return [], None
+    return nodata, own
+
+
+def parse_nodata(sheet: Any) -> list[float]:
+    """Return what a page of a TIFF file calls no data; empty if that is no number."""
+    text = str(sheet.tags.valueof(NODATA_TAG, "")).strip("\0 ")
     try:
-        return ([float(text)] if text else []), own
+        return [float(text)] if text else []
     except ValueError:
-        return [], own
+        return []

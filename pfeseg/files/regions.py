@@ -7,16 +7,109 @@ import io
 import json
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.image.arrays import ImageLike, as_raster
+from pfeseg.image.arrays import ImageLike, Raster, as_raster
 from pfeseg.labels.maps import find_boxes
 
 Labels = NDArray[np.integer[Any]]
 Means = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RegionSums:
+    """What is summed up over the regions of an image, or of a part of it.
+
+    Attributes
+    ----------
+    labels : (n,) int array
+        Those that are there, in order.
+    sums : (n, 3 + c) array
+        Pixels, and the sums of x, of y and of each band.
+    boxes : (n, 4) int array
+        First row and column, and those after the last.
+    """
+
+    labels: NDArray[np.int64]
+    sums: NDArray[np.float64]
+    boxes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, image: Raster, labels: Labels, origin: tuple[int, int] = (0, 0)) -> RegionSums:
+        """Sum over an image; `origin` is the row and column at which it begins in a larger one."""
+        found = np.flatnonzero(np.bincount(labels.ravel()))
+        number = np.zeros(int(labels.max()) + 1, dtype=np.int32)
+        number[found] = np.arange(len(found))
+        local = number[labels]
+        flat, down, right = local.ravel(), *origin
+        y, x = np.indices(labels.shape, dtype=np.int32).reshape(2, -1)
+        channels = image.measured.reshape(-1, image.measured.shape[2]).T
+        areas = np.bincount(flat).astype(float)
+        sums = [np.bincount(flat, values) for values in (x, y, *channels)]
+        sums[0] += right * areas
+        sums[1] += down * areas
+        boxes = [
+            (rows.start + down, columns.start + right, rows.stop + down, columns.stop + right)
+            for rows, columns in filter(None, find_boxes(local))
+        ]
+        return cls(found, np.stack([areas, *sums], axis=1), np.array(boxes, dtype=np.int64))
+
+    @classmethod
+    def joined(cls, parts: Iterable[RegionSums]) -> RegionSums:
+        """Sum over the parts of an image, which do not overlap."""
+        labels, sums, boxes = (
+            np.concatenate(arrays)
+            for arrays in zip(*((p.labels, p.sums, p.boxes) for p in parts), strict=True)
+        )
+        found, places = np.unique(labels, return_inverse=True)
+        total = np.zeros((len(found), sums.shape[1]))
+        np.add.at(total, places, sums)
+        first = np.full((len(found), 2), np.iinfo(np.int64).max)
+        last = np.zeros((len(found), 2), dtype=np.int64)
+        np.minimum.at(first, places, boxes[:, :2])
+        np.maximum.at(last, places, boxes[:, 2:])
+        return cls(found, total, np.concatenate([first, last], axis=1))
+
+    def rows(self, image: Raster, first: int = 0) -> list[dict[str, Any]]:
+        """Return the table of regions as `region_rows`; of the image, any part will do."""
+        means = self.sums[:, 1:] / self.sums[:, :1]
+        if image.kind == "colours":
+            names = ["mean_red", "mean_green", "mean_blue"]
+            means = np.concatenate(
+                [means[:, :2], np.broadcast_to(means[:, 2:], (len(means), 3))], axis=1
+            )
+        else:
+            names = [f"mean_band_{band}" for band in image.bands]
+        of_floats = image.measured.dtype.kind == "f"
+
+        def shown(mean: float) -> float:
+            return float(f"{mean:.6g}") if of_floats else round(mean, 1)
+
+        return [
+            {
+                "label": label,
+                "area": int(area),
+                "centroid_x": round(mean[0], 2),
+                "centroid_y": round(mean[1], 2),
+                "box_x": left,
+                "box_y": top,
+                "box_width": right - left,
+                "box_height": bottom - top,
+                **{name: shown(value) for name, value in zip(names, mean[2:], strict=True)},
+            }
+            for label, area, mean, (top, left, bottom, right) in zip(
+                self.labels.tolist(),
+                self.sums[:, 0].tolist(),
+                means.tolist(),
+                self.boxes.tolist(),
+                strict=True,
+            )
+            if label >= first
+        ]
 
 
 def region_rows(image: ImageLike, labels: Labels, first: int = 0) -> list[dict[str, Any]]:
@@ -25,40 +118,8 @@ def region_rows(image: ImageLike, labels: Labels, first: int = 0) -> list[dict[s
     The means are in the image's own numbers, 0 to 255 where it has 8 bits, whatever was made
     black and white of them. `first` is the first label that counts.
     """
-    flat = labels.ravel()
-    areas = np.bincount(flat)
     raster = as_raster(image)
-    y, x = np.indices(labels.shape, dtype=np.int32).reshape(2, -1)
-    channels = raster.measured.reshape(-1, raster.measured.shape[2]).T
-    mean_x, mean_y, *means = (
-        np.bincount(flat, values) / np.maximum(areas, 1) for values in (x, y, *channels)
-    )
-    if raster.kind == "colours":
-        colours = np.broadcast_to(np.array(means), (3, len(areas)))
-        means_by_name = dict(zip(("mean_red", "mean_green", "mean_blue"), colours, strict=True))
-    else:
-        names = (f"mean_band_{band}" for band in raster.bands)
-        means_by_name = dict(zip(names, means, strict=True))
-    of_floats = raster.measured.dtype.kind == "f"
-
-    def shown(mean: float) -> float:
-        return float(f"{mean:.6g}") if of_floats else round(float(mean), 1)
-
-    return [
-        {
-            "label": label,
-            "area": int(areas[label]),
-            "centroid_x": round(float(mean_x[label]), 2),
-            "centroid_y": round(float(mean_y[label]), 2),
-            "box_x": box[1].start,
-            "box_y": box[0].start,
-            "box_width": box[1].stop - box[1].start,
-            "box_height": box[0].stop - box[0].start,
-            **{name: shown(means[label]) for name, means in means_by_name.items()},
-        }
-        for label, box in enumerate(find_boxes(labels))
-        if box is not None and label >= first
-    ]
+    return RegionSums.of(raster, labels).rows(raster, first)
 
 
 def table_rows(
@@ -72,9 +133,9 @@ def table_rows(
     rows = region_rows(image, labels, first)
     place = as_raster(image).georeference
     if place is not None:
-        from pfeseg.files.map_units import map_columns
+        from pfeseg.files.map_units import map_areas, map_columns
 
-        columns = map_columns(rows, labels, place)
+        columns = map_columns(rows, map_areas(labels, place), place)
         rows = [row | added for row, added in zip(rows, columns, strict=True)]
     for band, means in enumerate(band_means, 1):
         for row in rows:

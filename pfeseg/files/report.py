@@ -9,25 +9,25 @@ from typing import Any
 from pfeseg import __version__
 from pfeseg.errors import InvalidInputError
 from pfeseg.kernels import variant
-from pfeseg.segmentation.result import Segmentation
 
 
 def report_text(
     source: Path,
-    result: Segmentation,
+    result: dict[str, Any],
     timings: dict[str, float],
     reading: dict[str, Any] | None = None,
 ) -> str:
     """Return the report of one image as JSON text.
 
-    The timings are of files too; `reading` is how the file was read, as far as it was told.
+    `result` is that of the segmentation; the timings are of files too; `reading` is how the file
+    was read, as far as it was told.
     """
     report = {
         "input": str(source),
         **(reading or {}),
         "pfeseg_version": __version__,
         "kernels": variant(),
-        **result.report(),
+        **result,
         "timings": timings,
     }
     return json.dumps(report, indent=2) + "\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -84,6 +84,23 @@ class Raster:
         if self.layers is None:
             return self.black, self.white
         return self.layers.black.tolist(), self.layers.white.tolist()
+
+    def like(self, array: NDArray[Any], inside: Mask | None = None) -> Raster:
+        """Return another part of the same image: stretched and reduced as this one is.
+
+        Parameters
+        ----------
+        array : (h, w, n_bands) array
+            All bands of that part.
+        inside : (h, w) array of bool, optional
+            Its mask, True somewhere.
+        """
+        inside = None if inside is None else check_mask(inside, array.shape[:2])
+        values = _fill(_choose(array, self.bands), inside)
+        if self.layers is None:
+            kind = _kernel_type(values, self.black, self.white)
+            return replace(self, values=np.ascontiguousarray(values, kind), mask=inside)
+        return _of_components(replace(self, layers=self.layers.like(values), mask=inside))
 
     def picture(self) -> Raster:
         """Return what is shown of the image: itself, unless its values are no colours."""
@@ -178,25 +195,41 @@ def as_raster(
             ImageWarning,
             stacklevel=2,
         )
-    if used != tuple(range(1, n_bands + 1)):
-        values = values[..., [band - 1 for band in used]]
+    values = _choose(values, used)
     inside = _find_inside(image, used, mask, values.shape[:2])
-    if inside is not None:
-        _refuse_infinite_inside(values, inside)
-        values = fill_outside(values, inside)
+    values = _fill(values, inside)
     counted = values if inside is None else values[inside][:, None]
+    raster = Raster(values, 0.0, 1.0, stretch, bands, used, n_bands, mask=inside)
     if len(used) not in (1, 3):
-        layers = Layers.of(values, stretch, counted)
-        components = layers.components()
-        least, most = float(components.min()), float(components.max())
-        most = most if most > least else least + 1.0
-        return Raster(
-            components, least, most, stretch, bands, used, n_bands, "components", layers, inside
-        )
+        return _of_components(replace(raster, layers=Layers.of(values, stretch, counted)))
     black, white = find_range(counted, stretch)
     kernel_type = _kernel_type(values, black, white)
     contiguous = np.ascontiguousarray(values, kernel_type)
-    return Raster(contiguous, black, white, stretch, bands, used, n_bands, mask=inside)
+    return replace(raster, values=contiguous, black=black, white=white)
+
+
+def _of_components(raster: Raster) -> Raster:
+    """Return a raster whose values are the components of its layers."""
+    assert raster.layers is not None
+    components = raster.layers.components()
+    least, most = float(components.min()), float(components.max())
+    most = most if most > least else least + 1.0
+    return replace(raster, values=components, black=least, white=most, kind="components")
+
+
+def _choose(values: NDArray[Any], used: tuple[int, ...]) -> NDArray[Any]:
+    """Return some bands of an image, (h, w, c), counted from 1."""
+    if used == tuple(range(1, values.shape[2] + 1)):
+        return values
+    return values[..., [band - 1 for band in used]]
+
+
+def _fill(values: NDArray[Any], inside: Mask | None) -> NDArray[Any]:
+    """Give what lies outside of a mask, if there is one, values of what lies inside."""
+    if inside is None:
+        return values
+    _refuse_infinite_inside(values, inside)
+    return fill_outside(values, inside)
 
 
 def _find_inside(

@@ -8,6 +8,7 @@ then compares these, in units of CIELAB: they vary as much in all as the colours
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,30 @@ SPREAD = 24.0
 """Root of the variance of all components, in units of CIELAB: that of half the photographs of
 BSDS500 (train) is above it."""
 
+SHOWN_BANDS = 3
+"""Of more bands, so many are shown; of fewer, the components."""
+
 SHOWN_PERCENTAGES = (1.0, 99.0)
 """Of two components: what is shown black and white."""
+
+
+Ends = tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Axes:
+    """The principal axes of bands.
+
+    Attributes
+    ----------
+    mean : (c,) array
+        Of each band.
+    weights : (c, p) array
+        Of each band in the components.
+    """
+
+    mean: NDArray[np.float64]
+    weights: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +62,14 @@ class Layers:
     values : (h, w, c) array
     black, white : (c,) array
         Of each band: values that those below and above count as.
+    known : (axes, shown_ends) or None
+        Those of a larger image of which this is a part.
     """
 
     values: NDArray[Any]
     black: NDArray[np.float64]
     white: NDArray[np.float64]
+    known: tuple[Axes, Ends] | None = None
 
     @classmethod
     def of(cls, values: NDArray[Any], stretch: str, counted: NDArray[Any]) -> Layers:
@@ -51,6 +77,28 @@ class Layers:
         bands = np.moveaxis(counted, 2, 0)
         ends = np.array([find_range(band[..., None], stretch) for band in bands])
         return cls(values, ends[:, 0], ends[:, 1])
+
+    def like(self, values: NDArray[Any]) -> Layers:
+        """Return the bands of another part of the same image."""
+        return Layers(values, self.black, self.white, (self.axes, self.shown_ends))
+
+    @cached_property
+    def axes(self) -> Axes:
+        """The principal axes of the bands."""
+        if self.known is not None:
+            return self.known[0]
+        with one_blas_thread():
+            return self._principal_axes()
+
+    @cached_property
+    def shown_ends(self) -> Ends:
+        """What is shown black and white of each component, where components are shown."""
+        if self.known is not None:
+            return self.known[1]
+        if self.values.shape[2] >= SHOWN_BANDS:
+            return ()
+        found = np.moveaxis(self.components(), 2, 0)
+        return tuple(find_percentiles(values[..., None], *SHOWN_PERCENTAGES) for values in found)
 
     def rows(self, first: int, bands: slice = slice(None)) -> NDArray[np.float64]:
         """Return some rows from `first` on, of some bands, in [0, 1]."""
@@ -63,31 +111,30 @@ class Layers:
 
     def components(self) -> NDArray[np.float32]:
         """Return the principal components of the bands, (h, w, p), the strongest first."""
+        axes = self.axes
         with one_blas_thread():
-            mean, weights = self._principal_axes()
-            result = np.empty((*self.values.shape[:2], weights.shape[1]), dtype=np.float32)
+            result = np.empty((*self.values.shape[:2], axes.weights.shape[1]), dtype=np.float32)
             for first in range(0, len(result), BLOCK_ROWS):
-                result[first : first + BLOCK_ROWS] = (self.rows(first) - mean) @ weights
+                result[first : first + BLOCK_ROWS] = (self.rows(first) - axes.mean) @ axes.weights
         return result
 
     def picture(self) -> NDArray[np.uint8]:
         """Show the first three bands, each from its black to its white; two by components."""
         height, width, count = self.values.shape
         picture = np.empty((height, width, 3), dtype=np.uint8)
-        if count < 3:
-            shown = self.components()[..., [0, 1, 0]]
-            for k in range(3):
-                black, white = find_percentiles(shown[..., k : k + 1], *SHOWN_PERCENTAGES)
-                unit = (shown[..., k] - black) / ((white - black) or 1.0)
+        if count < SHOWN_BANDS:
+            shown = self.components()
+            for k, component in enumerate((0, 1, 0)):
+                black, white = self.shown_ends[component]
+                unit = (shown[..., component] - black) / ((white - black) or 1.0)
                 picture[..., k] = np.rint(255 * np.clip(unit, 0, 1))
             return picture
         for first in range(0, height, BLOCK_ROWS):
-            unit = self.rows(first, slice(3))
+            unit = self.rows(first, slice(SHOWN_BANDS))
             picture[first : first + BLOCK_ROWS] = np.rint(255 * unit)
         return picture
 
-    def _principal_axes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the mean of the bands, (c,), and the weights of each in the components, (c, p)."""
+    def _principal_axes(self) -> Axes:
         height, width, count = self.values.shape
         total, squares = np.zeros(count), np.zeros((count, count))
         for first in range(0, height, BLOCK_ROWS):
@@ -105,4 +152,4 @@ class Layers:
         needed = np.searchsorted(np.cumsum(variances), ENOUGH_VARIANCE * variances.sum()) + 1
         kept = slice(min(max(int(needed), FEWEST_COMPONENTS), MOST_COMPONENTS))
         unit = SPREAD / np.sqrt(variances[kept].sum() or 1.0)
-        return mean, scale[:, None] * axes[:, kept] * unit
+        return Axes(mean, scale[:, None] * axes[:, kept] * unit)

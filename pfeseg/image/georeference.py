@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -47,3 +47,8 @@ class Georeference:
     def decimals(self) -> int:
         """Decimals of a coordinate that tell a hundredth of a pixel."""
         return max(0, 2 - math.floor(math.log10(self.pixel_area) / 2))
+
+    def from_row(self, row: int) -> Georeference:
+        """Return where the part of the image lies that begins with a row."""
+        a, b, c, d, e, f = self.transform
+        return replace(self, transform=(a, b, c + b * row, d, e, f + e * row))

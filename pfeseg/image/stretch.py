@@ -60,7 +60,7 @@ def find_range(values: NDArray[Any], stretch: str) -> tuple[float, float]:
         return whole
     least, most = float(values.min()), float(values.max())
     if not math.isfinite(most - least):
-        _refuse_infinite(values)
+        refuse_infinite(values)
     if is_float and stretch in ("auto", "none"):
         if whole[0] <= least and most <= whole[1]:
             return whole
@@ -122,10 +122,15 @@ def _histogram(values: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
 def _sampled(values: NDArray[Any]) -> NDArray[Any]:
     """Return about `SAMPLE` pixels, in places that are no column or pattern of the image."""
     height, width, channels = values.shape
-    step = max(1, height * width // SAMPLE)
+    return values.reshape(-1, channels)[:: sample_step(height * width, width)]
+
+
+def sample_step(n_pixels: int, width: int) -> int:
+    """Return which n-th pixels of so many are looked at, in rows of some width."""
+    step = max(1, n_pixels // SAMPLE)
     while math.gcd(step, width) > 1:
         step += 1
-    return values.reshape(-1, channels)[::step]
+    return step
 
 
 def _usual_range(low: float, high: float) -> tuple[float, float] | None:
@@ -136,8 +141,11 @@ def _usual_range(low: float, high: float) -> tuple[float, float] | None:
     return 0.0, 2.0**bits - 1
 
 
-def _refuse_infinite(values: NDArray[Any]) -> None:
-    """Say where the first value is that is no finite number, or that two are too far apart."""
+def refuse_infinite(values: NDArray[Any], origin: tuple[int, int] = (0, 0)) -> None:
+    """Say where the first value is that is no finite number, or that two are too far apart.
+
+    `origin` is where values (h, w, c) begin in a larger image.
+    """
     for y, row in enumerate(values):
         places = np.argwhere(~np.isfinite(row))
         if len(places):
@@ -145,8 +153,9 @@ def _refuse_infinite(values: NDArray[Any]) -> None:
             is_nan = np.isnan(row[x, channel])
             remedy = "mask it, as --nodata nan does," if is_nan else "mask it"
             raise InvalidInputError(
-                f"the image holds {'NaN' if is_nan else 'an infinite value'} at row {y}, column "
-                f"{x}, counted from 0; {remedy} or replace it first"
+                f"the image holds {'NaN' if is_nan else 'an infinite value'} at row "
+                f"{origin[0] + y}, column {origin[1] + x}, counted from 0; {remedy} or replace it "
+                "first"
             )
     raise InvalidInputError(
         f"the image holds values from {values.min():g} to {values.max():g}, too far apart to be "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -80,12 +81,12 @@ def clean_by_colours(
         sums = kernels.lab_sums(regions, len(sizes), colours.values, colours.black, colours.white)
     else:
         sums = kernels.region_sums(regions, len(sizes), colours)
-    neighbours = _neighbour_sets(regions)
+    neighbours = neighbour_sets(touching(regions), len(sizes))
     for region in np.flatnonzero(outside).tolist():
         for other in neighbours[region]:
             neighbours[other].discard(region)
         neighbours[region].clear()
-    return numbered(absorb(sizes.tolist(), sums, neighbours, smallest))
+    return numbered(absorb_small(sizes.tolist(), sums, neighbours, smallest))
 
 
 def min_pixels(min_region: float, n_pixels: int) -> float:
@@ -101,19 +102,22 @@ def splinter_pixels(n_pixels: int) -> float:
     return max(SPLINTER_SHARE * n_pixels, min(SPLINTER_PIXELS, SPLINTER_SHARE_OF_ICONS * n_pixels))
 
 
-def _neighbour_sets(regions: Labels) -> list[set[int]]:
-    """List the regions that meet each region at a side."""
-    neighbours: list[set[int]] = [set() for _ in range(int(regions.max()) + 1)]
-    for a, b in touching(regions).tolist():
+def neighbour_sets(pairs: NDArray[np.integer[Any]], n: int) -> list[set[int]]:
+    """List the regions that meet each of n regions, of the pairs that meet."""
+    neighbours: list[set[int]] = [set() for _ in range(n)]
+    for a, b in pairs.tolist():
         neighbours[a].add(b)
         neighbours[b].add(a)
     return neighbours
 
 
-def absorb(
+def absorb_small(
     sizes: list[int], sums: FloatArray, neighbours: list[set[int]], smallest: float
 ) -> Labels:
-    """Merge small regions, smallest first; returns the region that each belongs to in the end."""
+    """Merge small regions, smallest first; returns the region that each belongs to in the end.
+
+    Of each region, its pixels, the sum of its colours, (regions, c), and those that it touches.
+    """
     owner = np.arange(len(sizes), dtype=np.int32)
     waiting = [(size, region) for region, size in enumerate(sizes) if size < smallest]
     heapq.heapify(waiting)

@@ -67,6 +67,14 @@ class Hierarchy:
             n_regions = max(n_regions, self.n_apart) + 1
         return self._after(max(0, len(self.merges) + 1 - n_regions))
 
+    def pruned(self, level: float) -> Hierarchy:
+        """Return the hierarchy whose finest segmentation is that of a level, if not all is one."""
+        n_merges = int(np.searchsorted(self.levels, level, side="right"))
+        number = self._after(n_merges)
+        outside = None if self.outside is None else 0
+        merges = number[self.merges[n_merges:]]
+        return Hierarchy(number[self.base], merges, self.levels[n_merges:], outside)
+
     def resized(self, base: Labels) -> Hierarchy:
         """Return the hierarchy of the same contours on a base of another size.
 
@@ -167,11 +175,23 @@ class Hierarchy:
     def _merge_levels(
         self, first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]]
     ) -> FloatArray:
-        """Return the level at which two regions of the base come together, for many pairs."""
-        if not len(self.merges):
-            return np.zeros(len(first))
-        a, b = (np.ascontiguousarray(ends, dtype=np.int32) for ends in (first, second))
-        return self.levels[kernels.joining_merges(self.merges, a, b)]
+        return merge_levels(self.merges, self.levels, first, second)
+
+
+def merge_levels(
+    merges: NDArray[np.int32],
+    levels: FloatArray,
+    first: NDArray[np.integer[Any]],
+    second: NDArray[np.integer[Any]],
+) -> FloatArray:
+    """Return the level at which two regions come together by some merges, for many pairs.
+
+    That of a region and itself is of no use.
+    """
+    if not len(merges):
+        return np.zeros(len(first))
+    a, b = (np.ascontiguousarray(ends, dtype=np.int32) for ends in (first, second))
+    return levels[kernels.joining_merges(merges, a, b)]
 
 
 def split_inside(

@@ -16,7 +16,8 @@ from pfeseg.files.map_units import describe_place
 from pfeseg.files.raster import read_raster
 from pfeseg.parallel import run_unordered
 from pfeseg.run.plan import Task
-from pfeseg.run.volumes import VolumeDone, segment_and_write_volume
+from pfeseg.run.tiles import OnTile, segment_by_tiles
+from pfeseg.run.volumes import segment_and_write_volume
 from pfeseg.segmentation.clock import Clock, OnStage
 from pfeseg.segmentation.memory import refuse_too_large
 from pfeseg.segmentation.segment import segment
@@ -74,21 +75,33 @@ def run_task(task: Task, threads: int | None = None, on_stage: OnStage | None = 
     on_stage : callable, optional
         Called with the name of each stage when it begins, "read" and "write" among them.
     """
+    return _told(task, lambda name: _work_on(task, name, threads, on_stage))
+
+
+def run_tiled_task(
+    task: Task, jobs: int = 1, threads: int | None = None, on_tile: OnTile | None = None
+) -> Row:
+    """Do as `run_task` with an image that is segmented by tiles, in `jobs` processes."""
+    return _told(task, lambda _: segment_by_tiles(task, jobs, threads, on_tile))
+
+
+def _told(task: Task, work: Callable[[str], tuple[int, dict[str, float]]]) -> Row:
+    """Do the work on an image, which returns its regions and timings, and tell how it went."""
     started = time.perf_counter()
     name = "standard input" if task.content is not None else str(task.source)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PfesegWarning)
         try:
-            done = _work_on(task, name, threads, on_stage)
+            regions, timings = work(name)
         except Exception as error:
             row = Row(str(task.source), "failed", failure(error, name))
         else:
             row = Row(
                 str(task.source),
                 "done",
-                regions=done.result.n_regions,
+                regions=regions,
                 results={kind: str(path) for kind, path in task.results.items()},
-                timings=done.timings,
+                timings=timings,
             )
     messages = tuple(
         f"{name}: {warning.message.marked}"
@@ -100,7 +113,7 @@ def run_task(task: Task, threads: int | None = None, on_stage: OnStage | None = 
 
 def _work_on(
     task: Task, name: str, threads: int | None, on_stage: OnStage | None
-) -> Segmented | VolumeDone:
+) -> tuple[int, dict[str, float]]:
     if isinstance(task.settings, VolumeSettings):
         return segment_and_write_volume(task, name, threads, on_stage)
     return _segment_and_write(task, task.settings, name, threads, on_stage)
@@ -108,7 +121,7 @@ def _work_on(
 
 def _segment_and_write(
     task: Task, settings: Settings, name: str, threads: int | None, on_stage: OnStage | None
-) -> Segmented:
+) -> tuple[int, dict[str, float]]:
     clock = Clock(on_stage)
     source = task.source if task.content is None else task.content
     with clock("read"):
@@ -135,9 +148,7 @@ def _segment_and_write(
     )
     result = segment(image, settings, hierarchy=wants_tree, threads=threads, on_stage=on_stage)
 
-    told = {"mask": task.mask, "nodata": [str(value) for value in task.nodata]}
-    reading = {name: value for name, value in told.items() if value}
-    band_means = None
+    reading, band_means = task.reading, None
     if image.georeference is not None:
         reading |= describe_place(image.georeference)
         if image.n_bands > len(image.bands):
@@ -165,7 +176,7 @@ def _segment_and_write(
     done = segmented(clock.seconds)
     if REPORT in task.results:  # the last, as it tells how long all took and that all is done
         KINDS[REPORT].write(task.results[REPORT], done)
-    return done
+    return result.n_regions, done.timings
 
 
 def run_batch(

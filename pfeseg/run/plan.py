@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from pfeseg.files.inputs import STANDARD_INPUT, Input
 from pfeseg.files.kinds import KINDS
@@ -37,6 +38,8 @@ class Task:
         Bytes that the segmentation may take.
     spacing : tuple of float or None
         Of the voxels of a volume, if not what the file tells.
+    tile : int or None
+        Size of the tiles in which it is segmented, if it is not segmented as a whole.
     """
 
     source: Path
@@ -50,6 +53,13 @@ class Task:
     overlay_size: int | None = None
     memory_limit: float | None = None
     spacing: tuple[float, float, float] | None = None
+    tile: int | None = None
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How the file is read, as far as the report is to tell."""
+        told = {"mask": self.mask, "nodata": [str(value) for value in self.nodata]}
+        return {name: value for name, value in told.items() if value}
 
     @property
     def name(self) -> str:
@@ -120,6 +130,7 @@ def make_tasks(
     overlay_size: int | None = None,
     memory_limit: float | None = None,
     spacing: tuple[float, float, float] | None = None,
+    tile: int | None = None,
 ) -> list[Task]:
     """Make a task of each input that has no problem; `content` is that of standard input."""
     return [
@@ -135,6 +146,7 @@ def make_tasks(
             overlay_size=overlay_size,
             memory_limit=memory_limit,
             spacing=spacing,
+            tile=tile,
         )
         for item in inputs
         if not item.problem

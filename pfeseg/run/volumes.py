@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
 from pfeseg import __version__
 from pfeseg.errors import InvalidInputError
@@ -13,24 +12,16 @@ from pfeseg.kernels import variant
 from pfeseg.pictures.slices import draw_slices
 from pfeseg.run.plan import Task
 from pfeseg.segmentation.clock import Clock, OnStage
-from pfeseg.volumes.segment import VolumeSegmentation, segment_volume
+from pfeseg.volumes.segment import segment_volume
 from pfeseg.volumes.settings import VolumeSettings
 
 ISOTROPIC = (1.0, 1.0, 1.0)
 
 
-@dataclass(frozen=True)
-class VolumeDone:
-    """A volume that was cut, and the seconds that it took, files included."""
-
-    result: VolumeSegmentation
-    timings: dict[str, float]
-
-
 def segment_and_write_volume(
     task: Task, name: str, threads: int | None, on_stage: OnStage | None
-) -> VolumeDone:
-    """Segment one volume and write its results, the report last."""
+) -> tuple[int, dict[str, float]]:
+    """Segment one volume and write its results, the report last; returns regions and timings."""
     settings = task.settings
     assert isinstance(settings, VolumeSettings)
     clock = Clock(on_stage)
@@ -61,4 +52,4 @@ def segment_and_write_volume(
             "timings": timings,
         }
         write_text(task.results["report"], json.dumps(report, indent=2) + "\n")
-    return VolumeDone(result, timings)
+    return result.n_regions, timings

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.labels.maps import consecutive
-from pfeseg.regions.clean import absorb
+from pfeseg.regions.clean import absorb_small
 
 Labels = NDArray[np.int32]
 
@@ -38,7 +38,7 @@ def connected_regions(labels: Labels, values: NDArray[Any], smallest: float) -> 
     sums = np.zeros((count, len(channels)))
     for k, channel in enumerate(channels):
         sums[:, k] = np.bincount(flat, channel, count)
-    owner = absorb(sizes.tolist(), sums, _neighbour_sets(regions, count), smallest)
+    owner = absorb_small(sizes.tolist(), sums, _neighbour_sets(regions, count), smallest)
     return consecutive(owner[regions])
 
 
