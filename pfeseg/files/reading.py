@@ -84,7 +84,7 @@ def read_image(
     except (InvalidInputError, MemoryError):
         raise
     except Exception as error:  # decoders raise whatever a broken file makes them
-        raise InvalidInputError(f"{name}: {_reason(error)}") from error
+        raise InvalidInputError(f"{name}: {reason(error)}") from error
     return array
 
 
@@ -329,7 +329,8 @@ def composite(array: NDArray[Any]) -> NDArray[Any]:
     return colours.astype(array.dtype)
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """Say why a file cannot be read, of what a decoder raised."""
     from PIL import UnidentifiedImageError
 
     if isinstance(error, UnidentifiedImageError):
