@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SAMPLES := astronaut.jpg chelsea.jpg coffee.jpg rocket.jpg scene.png
 
-.PHONY: help install lint type test bench bench-growth bench-quality profile demo docs sanitize clean
+.PHONY: help install lint type test bench bench-growth bench-tiles bench-quality profile demo docs sanitize clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-14s %s\n", $$1, $$2}'
@@ -30,6 +30,9 @@ bench: .venv/installed ## Measure speed and memory against named rivals; takes a
 
 bench-growth: .venv/installed ## Draw time against pixels beside rivals; takes a few minutes
 	$(BIN)/python benchmarks/growth.py --json benchmarks/growth.json
+
+bench-tiles: .venv/installed ## Segment rasters of known regions by tiles, up to 20000 x 20000; takes an hour
+	$(BIN)/python benchmarks/tiles.py
 
 profile: .venv/installed ## Show where the time goes, by stages and functions
 	$(BIN)/python benchmarks/hotspots.py

@@ -16,7 +16,7 @@ from helpers import SAMPLES, names, run, same_partition
 from PIL import Image
 from scipy.ndimage import distance_transform_edt
 
-from pfeseg import InvalidInputError, Level, Regions, Settings, segment
+from pfeseg import InvalidInputError, Level, Regions, Settings, as_raster, segment
 from pfeseg.files.labels import read_labels, write_label_blocks
 from pfeseg.files.raster import read_raster
 from pfeseg.files.windows import open_windows
@@ -346,19 +346,26 @@ def test_what_tiles_cannot_do_is_refused_before_any_work(photo, tmp_path, option
     assert not (tmp_path / "out").exists()
 
 
-def test_a_raster_may_be_larger_than_an_image(tmp_path):
-    """Of 101 million pixels, nearly all masked."""
+def test_the_limit_of_size_is_that_of_a_tile(tmp_path):
     path = tmp_path / "large.npy"
     raster = np.lib.format.open_memmap(path, "w+", np.uint8, (11_000, 9200))
     raster[4000:4200, 5000:5300] = PHOTO[..., 0]
     del raster
-    assert run("segment", path, "-o", tmp_path, "--save", "overlay").exit_code == 1
-    result = run("segment", path, "-o", tmp_path, "--tile", 4000, "--nodata", 0, "--save",
-                 "overlay", "--overlay-size", 500)  # fmt: skip
-    assert result.exit_code == 0, result.output
-    assert iio.imread(tmp_path / "large_overlay.png").shape == (500, 418, 3)
-    report = json.loads((tmp_path / "large.json").read_text())
-    assert report["masked_pixels"] == 11_000 * 9200 - np.count_nonzero(PHOTO[..., 0])
+    with pytest.raises(InvalidInputError, match="million"):
+        read_raster(path)
+    opened = open_windows(path, tmp_path)
+    assert opened.shape == (11_000, 9200)
+    part, _ = opened.read((slice(4000, 4200), slice(5000, 5300)), "auto")
+    np.testing.assert_array_equal(part[..., 0], PHOTO[..., 0])
+    with pytest.raises(InvalidInputError, match="memory"):
+        sew_raster(Task(path, {}, Settings(), tile=9000, memory_limit=2e8), tmp_path)
+
+
+def test_overlays_of_tiles_are_as_small_as_asked_for(photo, tmp_path):
+    for options in ((), ("--tile", 128)):
+        words = ("--overlay-size", 100, "--regions", 5, "--overwrite", "--save", "overlay")
+        assert run("segment", photo, "-o", tmp_path, *words, *options).exit_code == 0
+        assert iio.imread(tmp_path / "photo_overlay.png").shape == (66, 100, 3)
 
 
 @pytest.mark.parametrize("name", ["many.tif", "many.npy"])

@@ -127,7 +127,8 @@ if TYPE_CHECKING:
     metavar="SIZE",
     heading=Heading.INPUTS,
     help="Segment rasters of any size by overlapping tiles of at most this many pixels a side, "
-    "whose regions are joined across the seams. Of each tile, --max-size pixels are embedded.",
+    "whose regions are joined across the seams. Each tile is embedded at --max-size pixels; the "
+    "overlay has at most 2000 a side, or --overlay-size.",
 )
 @jobs_option("Images, or tiles of one, to work on at a time.")
 @threads_option

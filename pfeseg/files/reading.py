@@ -94,7 +94,7 @@ def read_image(
     except (InvalidInputError, MemoryError):
         raise
     except Exception as error:  # decoders raise whatever a broken file makes them
-        raise InvalidInputError(f"{name}: {_reason(error)}") from error
+        raise InvalidInputError(f"{name}: {reason(error)}") from error
     if page is None:
         tell_of_pages(content)
     return array
@@ -301,7 +301,8 @@ def upright(array: NDArray[Any], orientation: int) -> NDArray[Any]:
     return array
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """Say why a file cannot be read, of what a decoder raised."""
     from PIL import UnidentifiedImageError
 
     if isinstance(error, UnidentifiedImageError):

@@ -25,7 +25,7 @@ from pfeseg.files.masking import (
     refuse_other_size,
 )
 from pfeseg.files.quiet import no_log_lines
-from pfeseg.files.reading import NPY_SIGNATURE, read_image
+from pfeseg.files.reading import NPY_SIGNATURE, read_image, reason
 from pfeseg.files.tiff import SIGNATURES, find_mask_sheet, find_sheet, turn_of
 from pfeseg.image.arrays import Raster
 from pfeseg.image.options import choose_bands
@@ -59,12 +59,16 @@ class Plane:
 
     def read(self, window: Window) -> NDArray[Any]:
         """Read a window, (h, w, c)."""
-        rows, columns = window
-        if self.page is None:
-            stored = np.load(self.path, mmap_mode="r", allow_pickle=False)
-            part = np.array(stored[rows, columns])
-        else:
-            part = _read_page(self.path, self.page, window)
+        try:
+            if self.page is None:
+                stored = np.load(self.path, mmap_mode="r", allow_pickle=False)
+                part = np.array(stored[window])
+            else:
+                part = _read_page(self.path, self.page, window)
+        except MemoryError:
+            raise
+        except Exception as error:  # decoders raise whatever a broken file makes them
+            raise InvalidInputError(reason(error)) from error
         return part.reshape(part.shape[0], part.shape[1], -1)
 
 

@@ -21,7 +21,7 @@ from pfeseg.run.sewing import TiledImage
 
 Labels = NDArray[np.int32]
 
-USUAL_SIDE = 4000
+USUAL_SIDE = 2000
 """Longer side of overlays, at most, unless told otherwise."""
 
 
