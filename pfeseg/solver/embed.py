@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.errors import InvalidInputError, SolverWarning, argument
-from pfeseg.kernels import Elimination
+from pfeseg.kernels import Elimination, available_threads
 from pfeseg.parallel import one_blas_thread
 from pfeseg.solver.cholesky import CholeskyLoop, choose_elimination
 from pfeseg.solver.embedding import (
@@ -52,6 +52,7 @@ from pfeseg.solver.pcg import MAX_PCG_ITERATIONS, PcgLoop
 from pfeseg.solver.polar import gram_matrix, polar, squared_norm
 from pfeseg.solver.settings import SolverSettings
 from pfeseg.solver.split_bregman import DTYPES, DirectLoop, SplitBregmanLoop
+from pfeseg.solver.splitting import OrthogonalSplitting
 
 FloatArray = NDArray[np.floating[Any]]
 
@@ -104,7 +105,7 @@ class Solver:
         threads: int | None = None,
     ) -> None:
         self.graph, self.settings = graph, settings or SolverSettings()
-        self._keep, self._threads = keep, _check_threads(threads)
+        self._keep, self.threads = keep, _check_threads(threads)
         self._loops: dict[float, SplitBregmanLoop] = {}
 
     def embed(self, Y0: ArrayLike, on_iteration: OnIteration | None = None) -> Embedding:
@@ -148,7 +149,7 @@ class Solver:
                 settings.lam,
                 r,
                 precision=settings.precision,
-                threads=self._threads,
+                threads=self.threads,
             )
         else:
             loop = PcgLoop(
@@ -157,7 +158,7 @@ class Solver:
                 r,
                 rtol=settings.pcg_rtol,
                 precision=settings.precision,
-                threads=self._threads,
+                threads=self.threads,
             )
         if self._keep:
             self._loops[r] = loop
@@ -172,14 +173,15 @@ class _Run:
         self.graph, self.settings = graph, settings = solver.graph, solver.settings
         direct = settings.linear_solver == "direct"
         self.dtype = np.float64 if direct else DTYPES[settings.precision]
-        self.sqrt_degrees = np.sqrt(graph.degrees).astype(self.dtype)[:, None]
+        self.sqrt_degrees = np.sqrt(graph.degrees).astype(self.dtype)
+        self.threads = solver.threads
         self.history: list[IterationRecord] = []
         self.seconds_in_callbacks = 0.0
         self.started = time.perf_counter()
 
     def embed(self, Y0: FloatArray) -> Embedding:
         """Run both stages."""
-        settings, sqrt_degrees = self.settings, self.sqrt_degrees
+        settings, sqrt_degrees = self.settings, self.sqrt_degrees[:, None]
         self.F = polar(sqrt_degrees * Y0.astype(self.dtype, copy=False))  # P - B with B = 0
         self.Y: FloatArray = self.F / sqrt_degrees
         self.constraint = _constraint(self.F)
@@ -198,19 +200,16 @@ class _Run:
 
         # Stage I: splitting orthogonality constraint, Algorithm 1.
         loop = self.solver.loop(settings.r)
-        B = np.zeros_like(self.F)
+        splitting = OrthogonalSplitting(self.sqrt_degrees, Y0.shape[1], rank, self.threads)
         stop_1 = f"cap of {settings.soc_iterations} iterations"
         for outer in range(1, settings.soc_iterations + 1):
             self._split_bregman(loop, outer)  # line 5
-            B += sqrt_degrees * self.Y
-            self.F = polar(B, rank)  # line 6: P
-            B -= self.F  # line 7
-            self.F -= B  # P - B, the next target
+            self.F = splitting.next_target(self.Y)  # lines 6 and 7
             error = self.history[-1].orthogonality_error
             if error is not None and error <= settings.tol:
                 stop_1 = f"orthogonal after {outer} iterations"
                 break
-        del loop, B
+        del loop, splitting
 
         # Stage II: the constraint is relaxed, its target stays.
         stop_2 = f"cap of {settings.relaxed_iterations} iterations"
@@ -252,6 +251,8 @@ class _Run:
             if rule.ended:
                 del self.F
                 self.Y = loop.solution()
+            solves = steps.pcg_iterations.max(axis=1).tolist()
+            capped = steps.pcg_capped.sum(axis=1).tolist()
             for k, value in enumerate(values):
                 last = rule.ended and k == len(values) - 1
                 self._record(
@@ -261,8 +262,8 @@ class _Run:
                     objective=float(value),
                     orthogonality_error=self._orthogonality_error() if last else None,
                     change=float(changes[k]),
-                    pcg_iterations=int(steps.pcg_iterations[k].max()),
-                    pcg_capped=int(steps.pcg_capped[k].sum()),
+                    pcg_iterations=solves[k],
+                    pcg_capped=capped[k],
                 )
 
     def _record(self, **state: Any) -> None:
@@ -274,7 +275,7 @@ class _Run:
             self.seconds_in_callbacks += time.perf_counter() - now
 
     def _orthogonality_error(self) -> float:
-        gram = gram_matrix(self.Y, self.sqrt_degrees)
+        gram = gram_matrix(self.Y, self.sqrt_degrees, self.threads)
         return float(((gram - self.constraint) ** 2).sum())
 
     def _warn_of_capped_solves(self) -> None:
@@ -333,8 +334,10 @@ def _constraint(P: FloatArray) -> NDArray[np.float64]:
     return identity if np.abs(gram - identity).max() < 1e-3 else gram
 
 
-def _check_threads(threads: int | None) -> int | None:
-    if threads is not None and not 1 <= threads <= MAX_THREADS:
+def _check_threads(threads: int | None) -> int:
+    if threads is None:
+        return available_threads()
+    if not 1 <= threads <= MAX_THREADS:
         raise InvalidInputError(
             f"{argument('threads')} must be a whole number from 1 to {MAX_THREADS}, got {threads!r}"
         )
