@@ -57,13 +57,14 @@ void check_pairs(const Matrix<int32_t> &pairs, size_t nodes) {
 template <class T, class Matrix_, class Blocks>
 class Loop {
   public:
-    // Begins a loop with target F, (n, d).
+    // Begins a loop with target F, (n, d), which must stay as it is until the loop has advanced.
     void start(Matrix<T> F, int threads) {
         if (F.shape(0) != static_cast<size_t>(blocks_.rows()) || F.shape(1) < 1)
             throw std::invalid_argument("F must have shape (n, d)");
         if (threads < 1) throw std::invalid_argument("at least one thread is needed");
+        target_ = std::move(F);
         run_without_gil([&] {
-            return blocks_.start(F.data(), static_cast<int>(F.shape(1)), threads,
+            return blocks_.start(target_->data(), static_cast<int>(target_->shape(1)), threads,
                                  interrupted_by_signal);
         });
     }
@@ -82,6 +83,7 @@ class Loop {
                                    {energy.data(), fidelity.data(), pcg.data(), capped.data()},
                                    interrupted_by_signal);
         });
+        target_.reset();
         return {to_numpy<double, 2>(std::move(energy), {rows, columns}),
                 to_numpy<double, 2>(std::move(fidelity), {rows, columns}),
                 to_numpy<int32_t, 2>(std::move(pcg), {rows, columns}),
@@ -91,9 +93,9 @@ class Loop {
     Result<T, 2> solution() const {
         const auto n = static_cast<size_t>(blocks_.rows());
         const auto columns = static_cast<size_t>(blocks_.columns());
-        std::vector<T> Y(n * columns);
+        Result<T, 2> Y = unwritten<T, 2>({n, columns});
         blocks_.write_solution(Y.data());
-        return to_numpy<T, 2>(std::move(Y), {n, columns});
+        return Y;
     }
 
   protected:
@@ -103,6 +105,7 @@ class Loop {
 
     Matrix_ matrix_;
     Blocks blocks_;
+    std::optional<Matrix<T>> target_;  // kept until it has been read
 };
 
 template <class T>

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "column_blocks.hpp"
@@ -80,7 +81,7 @@ class ExactBlock {
           used_(used),
           width_(width),
           kernel_(choose_walk<T>(variant, width)),
-          memory_({size()}),
+          memory_({size()}, /*zeroed=*/false),
           data_{memory_[0], size() * sizeof(T) > kCacheBytes},
           stack_memory_({stacks_size(), stacks_size(), stacks_size()}) {
         const Elimination &elimination = matrix.elimination();
@@ -102,14 +103,6 @@ class ExactBlock {
             down_.push_back(2 * *front);
     }
 
-    // Takes the target F, (rows, columns).
-    void read_target(const T *F, int columns) {
-        for (const Front &front : matrix_.elimination().fronts()) {
-            T *const to = front_data(data_.rows, front, width_).F;
-            for (int32_t k = 0; k < front.columns; ++k)
-                std::copy_n(F + place_of(front, k, columns), used_, to + int64_t{k} * width_);
-        }
-    }
     void write_solution(T *Y, int columns) const {
         for (const Front &front : matrix_.elimination().fronts()) {
             const T *from = front_data(data_.rows, front, width_).Y;
@@ -120,15 +113,17 @@ class ExactBlock {
         }
     }
 
-    // Goes back to Y = Z = U = 0, above the domains or in one of them.
-    void clear_top() {
-        for (const int32_t front : matrix_.elimination().top()) clear(front);
+    // Takes the target F, (rows, columns), and goes back to Y = Z = U = 0: above the domains or
+    // in one of them.
+    void begin_top(const T *F, int columns) {
+        for (const int32_t front : matrix_.elimination().top()) begin(front, F, columns);
     }
-    void clear_domain(size_t d) {
+    void begin_domain(size_t d, const T *F, int columns) {
         const Elimination &elimination = matrix_.elimination();
         const Domain &domain = elimination.domains()[d];
         for (int32_t k = domain.first_visit; k < domain.end_visit; ++k)
-            if (elimination.visits()[k] % 2 == 0) clear(elimination.visits()[k] / 2);
+            if (elimination.visits()[k] % 2 == 0)
+                begin(elimination.visits()[k] / 2, F, columns);
     }
 
     // The three legs of a walk over all fronts: an iteration of the split Bregman loop.
@@ -188,12 +183,17 @@ class ExactBlock {
     int64_t place_of(const Front &front, int32_t k, int columns) const {
         return int64_t{matrix_.elimination().node_at()[front.place + k]} * columns + first_;
     }
-    void clear(int32_t f) {
+    void begin(int32_t f, const T *F, int columns) {
         const Front &front = matrix_.elimination().fronts()[f];
         const FrontData<T> data = front_data(data_.rows, front, width_);
         const int32_t end = matrix_.elimination().edge_end()[front.place + front.columns - 1];
         std::fill(data.V, data.F, T(0));  // and Y
         std::fill_n(data.U, int64_t{width_} * (end - front.first_edge), T(0));
+        for (int32_t k = 0; k < front.columns; ++k) {
+            T *const to = data.F + int64_t{k} * width_;
+            std::copy_n(F + place_of(front, k, columns), used_, to);
+            std::fill(to + used_, to + width_, T(0));
+        }
     }
     size_t stacks_size() const {
         const Elimination &e = matrix_.elimination();
@@ -232,11 +232,10 @@ class ExactBlocks {
     int32_t rows() const { return matrix_.elimination().n(); }
     int columns() const { return columns_; }
 
-    // Begins a loop with target F, (rows, columns).
+    // Begins a loop with target F, (rows, columns), which the threads of the next `advance` read.
     bool start(const T *F, int columns, int, const Interrupted &) {
         allocate(columns);
-        for (ExactBlock<T> &block : blocks_) block.read_target(F, columns);
-        fresh_ = true;
+        fresh_target_ = F;
         return true;
     }
 
@@ -247,10 +246,11 @@ class ExactBlocks {
         const auto domains = static_cast<uint32_t>(matrix_.elimination().domains().size());
         const auto tasks = static_cast<uint32_t>(blocks_.size()) * domains;
         // The first walk of a loop, at Y = 0, only forms the residual of the first system.
-        const int first = fresh_ ? -1 : 0;
+        const T *const F = std::exchange(fresh_target_, nullptr);
+        const int first = F ? -1 : 0;
         const auto walk_domain = [&](int round, uint32_t k) {
             ExactBlock<T> &block = blocks_[k / domains];
-            if (fresh_ && round == 1) block.clear_domain(k % domains);
+            if (F && round == 1) block.begin_domain(k % domains, F, columns_);
             block.walk_domain(k % domains);
         };
         Rounds rounds(tasks);
@@ -266,7 +266,7 @@ class ExactBlocks {
         bool cancelled = false, finite = true;
         for (int t = first; t < iterations && finite && !cancelled; ++t) {
             for (ExactBlock<T> &block : blocks_) {
-                if (t < 0) block.clear_top();
+                if (t < 0) block.begin_top(F, columns_);
                 block.walk_down();
             }
             rounds.lead(walk_domain);
@@ -278,7 +278,6 @@ class ExactBlocks {
         }
         rounds.close();
         followers.wait();
-        fresh_ = false;
         if (cancelled) return false;
         if (!finite) throw std::runtime_error("NaN or infinity in the exact solve");
         return true;
@@ -307,7 +306,7 @@ class ExactBlocks {
     const FactorisedMatrix<T> &matrix_;
     std::string variant_;
     int columns_ = 0;
-    bool fresh_ = false;
+    const T *fresh_target_ = nullptr;
     std::vector<ExactBlock<T>> blocks_;
 };
 
