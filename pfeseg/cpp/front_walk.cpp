@@ -6,7 +6,8 @@
 //
 //     s = lam M^T (U_old - 2 U) + r D^1/2 (F - D^1/2 y),
 //
-// and y changes by z = A^-1 s: rounding errors of one iteration are mended by the next. With
+// and y changes by z = A^-1 s: rounding errors of one iteration are mended by the next. (To solve
+// for y itself would save reading it, but errors in single precision were 50 times as large.) With
 // A = L Delta L^T, the forward sweep L v = s eliminates columns from the leaves of the tree of
 // fronts to its root, and the backward sweep L^T z = Delta^-1 v goes from the root to the leaves.
 // So one walk down and up again does all: down, z and y of a front; up, with the y of all
