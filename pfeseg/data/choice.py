@@ -1,37 +1,32 @@
-"""Which of several labellings of one graph to keep."""
+"""Which of several labellings of the same data to keep."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.solver.graph import Graph
-from pfeseg.solver.spectral import laplacian_eigenmaps
 
-MOST_CLUSTERS = 30
-"""How many clusters "auto" looks at."""
+NEGLIGIBLE_CUT = 1e-3
+"""Share of the weights: cuts far below it are equally good, so that evenness decides."""
 
 
-def balanced_cut(graph: Graph, labels: NDArray[Any]) -> float:
-    """Sum over the clusters of the weight they cut, over the smaller of their volume and the rest.
+def uneven_cut(graphs: Sequence[Graph], labels: NDArray[Any]) -> float:
+    """Return by how much clusters hang together, and how uneven they are; low is good.
 
-    Low where clusters hang together little with the others, and none is tiny.
+    The share of the weights that is cut is divided by the square of the effective number of
+    clusters, exp(entropy) of their volumes: cutting off a few points cuts little, but gains
+    little too. This is the logarithm, the mean over graphs of the same points.
     """
-    i, j = graph.edges.T
-    k = int(labels.max()) + 1
-    apart = labels[i] != labels[j]
-    cut = np.bincount(labels[i[apart]], graph.weights[apart], k)
-    cut += np.bincount(labels[j[apart]], graph.weights[apart], k)
-    volume = np.bincount(labels, graph.degrees, k)
-    smaller = np.minimum(volume, graph.degrees.sum() - volume)
-    return float(np.divide(cut, smaller, out=np.zeros(k), where=smaller > 0).sum())
-
-
-def count_clusters(graph: Graph) -> int:
-    """Return the number of clusters after which the eigenvalues of the graph rise most."""
-    if graph.n_nodes < 3:
-        return 1
-    values = laplacian_eigenmaps(graph, MOST_CLUSTERS + 1).values[: MOST_CLUSTERS + 1]
-    return int(np.diff(values).argmax()) + 1
+    values = []
+    for graph in graphs:
+        i, j = graph.edges.T
+        cut = float(graph.weights[labels[i] != labels[j]].sum() / (graph.weights.sum() or 1.0))
+        shares = np.bincount(labels, graph.degrees) / graph.degrees.sum()
+        shares = shares[shares > 0]
+        entropy = -float(shares @ np.log(shares))
+        values.append(np.log(cut + NEGLIGIBLE_CUT) - 2 * entropy)
+    return float(np.mean(values))

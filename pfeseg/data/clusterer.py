@@ -7,18 +7,14 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import (
-    ClusterMixin,
-)
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pfeseg.data import clusters, graph, newcomers, start
-from pfeseg.data.base import Affinity, OnGraph
-from pfeseg.data.choice import count_clusters
+from pfeseg.data.base import Affinity, OnGraph, is_whole
+from pfeseg.data.counting import count_clusters
+from pfeseg.data.graph import DataGraph, pieces
+from pfeseg.data.start import one_hot
 from pfeseg.errors import InvalidInputError, SolverWarning, argument
-from pfeseg.labels.maps import consecutive
-from pfeseg.parallel import one_blas_thread
-from pfeseg.solver.graph import Graph
 from pfeseg.solver.settings import SolverSettings
 
 
@@ -81,34 +77,38 @@ class PFEClustering(ClusterMixin, OnGraph):  # type: ignore[misc]
         n_clusters: int | Literal["auto"] = "auto",
         *,
         affinity: Affinity = "nearest_neighbors",
-        n_neighbors: int = 10,
+        n_neighbors: int | Literal["auto"] = "auto",
         gamma: float | None = None,
         init: str | ArrayLike = "auto",
         solver: SolverSettings | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
+        super().__init__(
+            affinity=affinity,
+            n_neighbors=n_neighbors,
+            gamma=gamma,
+            init=init,
+            solver=solver,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
         self.n_clusters = n_clusters
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.gamma = gamma
-        self.init = init
-        self.solver = solver
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> PFEClustering:
         """Cluster the rows of X, (n, features) or, with a precomputed affinity, (n, n)."""
         X = self._validated(X, reset=True)
-        seed = self._seed()
-        with one_blas_thread():
-            of = self._graph(X)
-            k = self._count(of)
-            found = self._cluster(X, of, k, seed)
-        self._store(X, of, found.embedding)
-        self.labels_, self.init_ = found.labels, found.start
+        self._check_count(X.shape[0])
+        found = self._learn(X, self._count)
+        self.labels_ = found.labels
         self.n_clusters_ = int(found.labels.max()) + 1
-        self._newcomers = newcomers.Newcomers(self.affinity, self.n_neighbors, self.gamma).fit(X)
+        if self.n_clusters != "auto" and self.n_clusters_ < self.n_clusters:
+            warnings.warn(
+                f"{self.n_clusters_} clusters were found, not the {self.n_clusters} asked for: "
+                f"too few points differ; lower {argument('n_clusters')}",
+                SolverWarning,
+                stacklevel=2,
+            )
         return self
 
     def predict(self, X: Any) -> NDArray[np.int32]:
@@ -119,44 +119,32 @@ class PFEClustering(ClusterMixin, OnGraph):  # type: ignore[misc]
         """
         check_is_fitted(self)
         X = self._validated(X, reset=False)
-        shares = self._newcomers.average(X, start.one_hot(self.labels_, self.n_clusters_))
+        shares = self._newcomers.average(X, one_hot(self.labels_))
         return np.asarray(shares.argmax(axis=1), dtype=np.int32)
 
-    def _count(self, of: Graph) -> int:
-        if self.n_clusters == "auto":
-            return count_clusters(of)
+    def _check_count(self, n_points: int) -> None:
         k = self.n_clusters
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+        if k != "auto" and not is_whole(k, 1):
             raise InvalidInputError(
                 f'{argument("n_clusters")} must be "auto" or a whole number from 1; got {k!r}'
             )
-        if k > of.n_nodes:
+        if k != "auto" and k > n_points:
             raise InvalidInputError(
                 f"{argument('n_clusters')} must be at most the number of points, "
-                f"got n_clusters={k} for n_samples={of.n_nodes}"
+                f"got n_clusters={k} for n_samples={n_points}"
             )
-        return int(k)
 
-    def _cluster(self, X: Any, of: Graph, k: int, seed: int) -> clusters.Candidate:
-        pieces = graph.pieces(of)
-        count = int(pieces.max()) + 1
-        if count > k:
+    def _count(self, graphs: list[DataGraph]) -> int:
+        """Return the number of clusters to look for: no fewer than the graph has pieces."""
+        count = int(pieces(graphs[0].graph).max()) + 1
+        if self.n_clusters == "auto":
+            return max(count, count_clusters([data.graph for data in graphs]))
+        if count > self.n_clusters:
             warnings.warn(
-                f"the graph falls into {count} pieces, more than the clusters asked for, so that "
-                f"each is a cluster; raise {argument('n_clusters')} to {count} or more, or join "
-                f"the pieces by edges of small weight",
+                f"the graph falls into {count} pieces, more than the {self.n_clusters} clusters "
+                f"asked for, so that each is a cluster; raise {argument('n_clusters')}, or join "
+                "the pieces by edges of small weight",
                 SolverWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-            k = count
-        if count == k and count > 1:
-            starts: dict[str, NDArray[Any]] = {"pieces": clusters.start_of(consecutive(pieces))}
-        else:
-            starts = self._starts(X, of, k, seed)
-        settings = (
-            [self.solver]
-            if self.solver is not None
-            else [clusters.settings_for(of, r) for r in clusters.FIDELITIES]
-        )
-        found = list(clusters.candidates(of, starts, k, settings, seed, self._threads))
-        return clusters.best_candidate(of, found)
+        return max(count, int(self.n_clusters))

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import (
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pfeseg.data import clusters, newcomers
-from pfeseg.data.base import Affinity, OnGraph
+from pfeseg.data.base import Affinity, OnGraph, is_whole
 from pfeseg.errors import InvalidInputError, argument
-from pfeseg.parallel import one_blas_thread
-from pfeseg.solver.embed import embed
-from pfeseg.solver.embedding import edge_energy
 from pfeseg.solver.settings import SolverSettings
 
 
@@ -48,21 +41,23 @@ class PiecewiseFlatEmbedding(
         n_components: int = 2,
         *,
         affinity: Affinity = "nearest_neighbors",
-        n_neighbors: int = 10,
+        n_neighbors: int | Literal["auto"] = "auto",
         gamma: float | None = None,
         init: str | ArrayLike = "auto",
         solver: SolverSettings | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
+        super().__init__(
+            affinity=affinity,
+            n_neighbors=n_neighbors,
+            gamma=gamma,
+            init=init,
+            solver=solver,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
         self.n_components = n_components
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.gamma = gamma
-        self.init = init
-        self.solver = solver
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -81,23 +76,13 @@ class PiecewiseFlatEmbedding(
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.floating[Any]]:
         """Embed the rows of X and return the embedding, (n, n_components)."""
         X = self._validated(X, reset=True)
-        seed = self._seed()
-        n, d = X.shape[0], self.n_components
-        if isinstance(d, bool) or not isinstance(d, (int, np.integer)) or not 1 <= d <= n:
+        d = self.n_components
+        if not is_whole(d, 1) or d > X.shape[0]:
             raise InvalidInputError(
                 f"{argument('n_components')} must be a whole number from 1 to the number of "
-                f"points; got n_components={d!r} for n_samples={n}"
+                f"points; got n_components={d!r} for n_samples={X.shape[0]}"
             )
-        with one_blas_thread():
-            of = self._graph(X)
-            settings = self.solver or clusters.settings_for(of, clusters.FIDELITIES[0])
-            found = {
-                name: embed(of, Y0, settings, threads=self._threads)
-                for name, Y0 in self._starts(X, of, int(d), seed).items()
-            }
-        self.init_ = min(found, key=lambda name: float(edge_energy(of, found[name].Y).sum()))
-        self._store(X, of, found[self.init_])
-        self._newcomers = newcomers.Newcomers(self.affinity, self.n_neighbors, self.gamma).fit(X)
+        self._learn(X, lambda graphs: int(d))
         return self.embedding_
 
     def transform(self, X: Any) -> NDArray[np.floating[Any]]:

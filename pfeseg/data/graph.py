@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,9 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.metrics import pairwise_distances, pairwise_distances_argmin_min
-from sklearn.neighbors import NearestNeighbors
 
+from pfeseg.data.neighbours import nearest_rows
+from pfeseg.errors import InvalidInputError, argument
 from pfeseg.solver.graph import Graph
 
 FloatArray = NDArray[np.floating[Any]]
@@ -22,37 +24,48 @@ WEAKEST_EDGE = 1e-12
 """Edges of a dense graph that weigh less are left out."""
 
 
-def neighbour_graph(
-    X: Any, n_neighbors: int, gamma: float | None = None, n_jobs: int | None = None
-) -> Graph:
+@dataclass(frozen=True, eq=False)
+class DataGraph:
+    """A graph of data points, and how long its edges are, (m,)."""
+
+    graph: Graph
+    lengths: NDArray[np.float64]
+
+
+def neighbour_graphs(
+    X: Any,
+    counts: tuple[int, ...],
+    gamma: float | None = None,
+    *,
+    seed: int = 0,
+    n_jobs: int | None = None,
+) -> list[DataGraph]:
     """Join each row to its nearest neighbours, and the pieces that this leaves by shortest links.
 
     Parameters
     ----------
     X : (n, features) array or sparse matrix
-    n_neighbors : int
-        Two rows are joined where one is among the nearest of the other; n - 1 are taken where
-        there are fewer.
+    counts : tuple of int
+        Numbers of neighbours, for one graph each. Two rows are joined where one is among the
+        nearest of the other; n - 1 are taken where there are fewer.
     gamma : float, optional
         Weights are ``exp(-gamma distance^2)``; by default ``exp(-distance^2 / (s_i s_j))``, s_i
         being the distance of row i to its furthest neighbour, so that dense and sparse places
         count alike.
+    seed : int
+        Of the search for neighbours where it is approximate.
+    n_jobs : int, optional
     """
     n = X.shape[0]
-    k = min(n_neighbors, n - 1)
-    if k == 0:
-        return Graph.from_edges(n, [], [])
-    distances, columns = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(X).kneighbors()
-    pairs = np.stack([np.repeat(np.arange(n), k), columns.ravel()], axis=1)
-    lengths = distances.ravel().astype(np.float64)
-    bridges, bridge_lengths = _shortest_bridges(X, pairs)
-    pairs, lengths = np.concatenate([pairs, bridges]), np.concatenate([lengths, bridge_lengths])
-    scales = None if gamma is not None else local_scales(distances[:, -1])
-    return _weighted(n, pairs, lengths, scales, gamma)
+    counts = tuple(sorted({min(k, n - 1) for k in counts}))
+    if counts[-1] == 0:
+        return [DataGraph(Graph.from_edges(n, [], []), np.empty(0))]
+    distances, columns = nearest_rows(X, counts[-1], seed, n_jobs)
+    return [_joined(X, distances[:, :k], columns[:, :k], gamma) for k in counts]
 
 
-def dense_graph(X: Any, n_neighbors: int, gamma: float | None, n_jobs: int | None) -> Graph:
-    """Join each row to all others; the weights are those of `neighbour_graph`."""
+def dense_graph(X: Any, n_neighbors: int, gamma: float | None, n_jobs: int | None) -> DataGraph:
+    """Join each row to all others; the weights are those of `neighbour_graphs`."""
     n = X.shape[0]
     distances = pairwise_distances(X, n_jobs=n_jobs)
     k = min(n_neighbors, n - 1)
@@ -62,7 +75,7 @@ def dense_graph(X: Any, n_neighbors: int, gamma: float | None, n_jobs: int | Non
     return _weighted(n, pairs, distances[i, j], scales, gamma, WEAKEST_EDGE)
 
 
-def graph_of_distances(distances: Any, gamma: float | None) -> Graph:
+def graph_of_distances(distances: Any, gamma: float | None) -> DataGraph:
     """Make a graph of the sparse distances of neighbours, (n, n), as scikit-learn gives them."""
     matrix = csr_array(distances).tocoo()
     n = matrix.shape[0]
@@ -75,14 +88,23 @@ def graph_of_distances(distances: Any, gamma: float | None) -> Graph:
     return _weighted(n, pairs, lengths, scales, gamma)
 
 
-def graph_of_affinities(affinities: Any) -> Graph:
-    """Make a graph of the mean of a matrix of weights, (n, n), and its transpose."""
+def graph_of_affinities(affinities: Any) -> DataGraph:
+    """Make a graph of the mean of a matrix of weights, (n, n), and its transpose.
+
+    What is alike is near: the length of an edge is minus the logarithm of its weight.
+    """
     matrix = csr_array(affinities, dtype=np.float64)
-    symmetric = (matrix + matrix.T).tocoo() / 2
+    if matrix.data.min(initial=0.0) < 0:
+        raise InvalidInputError(
+            f"affinities must not be negative, found {matrix.data.min():g}; distances need "
+            f"{argument('affinity', 'precomputed_nearest_neighbors')}"
+        )
+    symmetric = ((matrix + matrix.T) / 2).tocoo()
     upper = (symmetric.row < symmetric.col) & (symmetric.data > 0)
     pairs = np.stack([symmetric.row[upper], symmetric.col[upper]], axis=1)
-    largest = symmetric.data[upper].max(initial=0.0) or 1.0
-    return Graph.from_edges(matrix.shape[0], pairs, symmetric.data[upper] / largest)
+    weights = symmetric.data[upper] / (symmetric.data[upper].max(initial=0.0) or 1.0)
+    graph = Graph.from_edges(matrix.shape[0], pairs, weights)
+    return DataGraph(graph, -np.log(graph.weights))
 
 
 def pieces(graph: Graph) -> NDArray[np.int32]:
@@ -98,6 +120,17 @@ def local_scales(furthest: FloatArray) -> NDArray[np.float64]:
     return np.maximum(scales, SCALE_FLOOR * mean if mean > 0 else 1.0)
 
 
+def _joined(X: Any, distances: FloatArray, columns: NDArray[Any], gamma: float | None) -> DataGraph:
+    """Make a graph in one piece of nearest neighbours, (n, k)."""
+    n, k = columns.shape
+    pairs = np.stack([np.repeat(np.arange(n), k), columns.ravel()], axis=1)
+    lengths = distances.ravel().astype(np.float64)
+    bridges, bridge_lengths = _shortest_bridges(X, pairs)
+    pairs, lengths = np.concatenate([pairs, bridges]), np.concatenate([lengths, bridge_lengths])
+    scales = None if gamma is not None else local_scales(distances[:, -1])
+    return _weighted(n, pairs, lengths, scales, gamma)
+
+
 def _weighted(
     n: int,
     pairs: NDArray[Any],
@@ -105,17 +138,17 @@ def _weighted(
     scales: NDArray[np.float64] | None,
     gamma: float | None,
     weakest: float = 0.0,
-) -> Graph:
+) -> DataGraph:
     """Make a graph of pairs, which may come twice, and their lengths."""
     pairs = np.sort(pairs, axis=1)
     _, first = np.unique(pairs[:, 0].astype(np.int64) * n + pairs[:, 1], return_index=True)
-    pairs, squared = pairs[first].astype(np.int32), lengths[first] ** 2
+    pairs, lengths = pairs[first].astype(np.int32), lengths[first]
     if scales is not None:
-        weights = np.exp(-squared / (scales[pairs[:, 0]] * scales[pairs[:, 1]]))
+        weights = np.exp(-(lengths**2) / (scales[pairs[:, 0]] * scales[pairs[:, 1]]))
     else:
-        weights = np.exp(-float(gamma or 0) * squared)
+        weights = np.exp(-float(gamma or 0) * lengths**2)
     kept = weights >= weakest
-    return Graph.unchecked(n, pairs[kept], weights[kept])
+    return DataGraph(Graph.unchecked(n, pairs[kept], weights[kept]), lengths[kept])
 
 
 def _shortest_bridges(X: Any, pairs: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:

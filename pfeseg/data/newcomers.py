@@ -21,8 +21,8 @@ class Newcomers:
     training point gets that point's value.
     """
 
-    def __init__(self, affinity: str, n_neighbors: int, gamma: float | None) -> None:
-        self._affinity, self._n_neighbors, self._gamma = affinity, n_neighbors, gamma
+    def __init__(self, affinity: str, n_neighbors: int) -> None:
+        self._affinity, self._n_neighbors = affinity, n_neighbors
 
     def fit(self, X: Any) -> Newcomers:
         """Keep the training points."""
