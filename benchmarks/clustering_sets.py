@@ -78,6 +78,7 @@ RIVALS: dict[str, Method] = {
 
 
 def score(labels: np.ndarray, reference: np.ndarray) -> float:
+    """Compare labels with a reference, noise left out."""
     known = reference > 0
     return float(adjusted_rand_score(reference[known], labels[known]))
 
@@ -89,6 +90,7 @@ def score_of(method: Method, X: np.ndarray, references: list[np.ndarray], seed: 
 
 
 def print_scores(sets: list[Set], methods: dict[str, Method], seeds: int) -> None:
+    """Print a row for each set, a column for each method and seed."""
     columns = [f"{name} {seed}" if seeds > 1 else name for name in methods for seed in range(seeds)]
     print(f"{'':24}", *(f"{name:>9}" for name in columns))
     rows = []
@@ -118,6 +120,7 @@ def print_counts(sets: list[Set]) -> None:
 
 
 def main() -> None:
+    """Score what the arguments name."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", default=os.environ.get("CLUSTERING_ROOT"))
     parser.add_argument("--seeds", type=int, default=1)

@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pfeseg import PFEClustering, PiecewiseFlatEmbedding
 
-# scikit-learn itself skips one check, of arrays that are not NumPy's, unless SCIPY_ARRAY_API is set.
+# scikit-learn skips one check, of other arrays than NumPy's, unless SCIPY_ARRAY_API is set.
 
 
 @parametrize_with_checks([PFEClustering(), PiecewiseFlatEmbedding()])

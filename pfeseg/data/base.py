@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 from pfeseg.data import clusters, graph
 from pfeseg.data.graph import DataGraph
 from pfeseg.data.newcomers import Newcomers
-from pfeseg.data.start import STARTS, labels_by, one_hot
+from pfeseg.data.start import MANY_POINTS, STARTS, labels_by, one_hot
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.kernels import available_threads
 from pfeseg.labels.maps import consecutive
@@ -27,16 +27,13 @@ Affinity = Literal["nearest_neighbors", "rbf", "precomputed", "precomputed_neare
 AFFINITIES = ("nearest_neighbors", "rbf", "precomputed", "precomputed_nearest_neighbors")
 
 NEIGHBOURS = (7, 10, 15)
-"""Numbers of neighbours that n_neighbors="auto" takes, a graph each."""
+"""Numbers of neighbours that n_neighbors="auto" takes, a graph each, up to `MANY_POINTS`."""
 
 USUAL_NEIGHBOURS = 10
 """Where there is to be one graph only."""
 
 USUAL_STARTS = ("spectral", "tree", "kmeans")
-"""Starts that init="auto" takes."""
-
-MANY_POINTS = 10_000
-"""With more points, "auto" takes one graph, and leaves out the start "tree"."""
+"""Starts that init="auto" takes; with more points than `MANY_POINTS`, all but the tree."""
 
 
 class OnGraph(BaseEstimator):  # type: ignore[misc]
@@ -99,8 +96,9 @@ class OnGraph(BaseEstimator):  # type: ignore[misc]
                 )
             )
         single = X.dtype == np.float32
-        Y: NDArray[np.floating[Any]] = found.embedding.Y
-        self.embedding_ = Y.astype(np.float32 if single else np.float64)
+        self.embedding_: NDArray[np.floating[Any]] = np.asarray(
+            found.embedding.Y, dtype=np.float32 if single else np.float64
+        )
         self.affinity_matrix_ = csr_array(found.data.graph.W)
         self.init_ = found.start
         self.n_iter_ = len(found.embedding.history) - 1

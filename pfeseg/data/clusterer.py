@@ -22,26 +22,30 @@ class PFEClustering(ClusterMixin, OnGraph):  # type: ignore[misc]
     """Cluster data by the piecewise flat embedding of a graph of neighbours.
 
     Where spectral clustering embeds a graph smoothly and then cuts it, a piecewise flat embedding
-    is nearly constant on each cluster. Several starts are embedded, and the clusters with the
-    lowest balanced cut are kept.
+    is nearly constant on each cluster. Graphs of 7, 10 and 15 neighbours are embedded from three
+    starts each, and the clusters are kept that cut the least weight for how many and how even they
+    are. With more than 10,000 points, it is one graph of 10 neighbours and two starts.
 
     Parameters
     ----------
     n_clusters : int or "auto", default="auto"
-        "auto" takes the number after which the eigenvalues of the graph rise most.
+        "auto" takes the number, from 2 to 25, after which the eigenvalues of the graph rise most
+        steeply.
     affinity : str, default="nearest_neighbors"
         "nearest_neighbors" joins each point to its neighbours, "rbf" joins all points (for small
         data). "precomputed" takes X as a matrix of affinities, dense or sparse,
         "precomputed_nearest_neighbors" as a sparse matrix of the distances of neighbours.
-    n_neighbors : int, default=10
+    n_neighbors : int or "auto", default="auto"
+        Neighbours that points are joined to and by which distances are measured. Pieces that
+        this leaves are joined by shortest links.
     gamma : float, optional
         Affinities are ``exp(-gamma distance^2)``. By default, distances are measured in units of
         how far the neighbours of the two points are: dense and sparse clusters count alike.
     init : str or array, default="auto"
-        Start: "spectral", "kmeans", "gmm" (a Gaussian mixture), "auto" for all of them, labels
-        (n,), or an array (n, d).
+        Start: "spectral", "tree" (the minimum spanning tree, cut evenly), "kmeans", "gmm" (a
+        Gaussian mixture), "auto" for the first three, labels (n,), or an array (n, d).
     solver : SolverSettings, optional
-        By default they fit the number of points, and several `r_relaxed` are tried.
+        By default, lam, r and r_relaxed fit the size of the graph.
     random_state : int, RandomState or None, default=None
     n_jobs : int, optional
         Threads; all processors unless given. Never changes the result.
@@ -104,8 +108,8 @@ class PFEClustering(ClusterMixin, OnGraph):  # type: ignore[misc]
         self.n_clusters_ = int(found.labels.max()) + 1
         if self.n_clusters != "auto" and self.n_clusters_ < self.n_clusters:
             warnings.warn(
-                f"{self.n_clusters_} clusters were found, not the {self.n_clusters} asked for: "
-                f"too few points differ; lower {argument('n_clusters')}",
+                f"found {self.n_clusters_} of the {self.n_clusters} clusters asked for: too few "
+                f"points differ; lower {argument('n_clusters')}",
                 SolverWarning,
                 stacklevel=2,
             )

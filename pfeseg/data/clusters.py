@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pfeseg.clustering.embedding import cluster_embedding
 from pfeseg.data.choice import uneven_cut
 from pfeseg.data.graph import DataGraph, pieces
+from pfeseg.labels.maps import consecutive
 from pfeseg.solver.embed import Solver
 from pfeseg.solver.embedding import Embedding
 from pfeseg.solver.graph import Graph
@@ -64,6 +65,8 @@ def candidates(
         for name, Y0 in starts(data).items():
             embedding = solver.embed(Y0)
             labels = cluster_embedding(embedding.Y, n_clusters, seed)
+            if Y0.shape[1] > labels.max() + 1:  # what Y no longer tells apart, its start does
+                labels = _finer(labels, consecutive(np.abs(Y0).argmax(axis=1)))
             found.append(Candidate(data, name, embedding, labels))
     return found
 
@@ -82,6 +85,11 @@ def best_candidate(found: list[Candidate]) -> Candidate:
         return _mixed(parts, labels), -int(labels.max()), uneven_cut(graphs, labels)
 
     return min(found, key=worth)
+
+
+def _finer(labels: Labels, others: Labels) -> Labels:
+    """Return that of two labellings which has more clusters, the first if none has."""
+    return others if others.max() > labels.max() else labels
 
 
 def _mixed(parts: Labels, labels: Labels) -> int:

@@ -28,7 +28,7 @@ class PiecewiseFlatEmbedding(
     affinity, n_neighbors, gamma, solver, random_state, n_jobs
         As of `PFEClustering`.
     init : str or array, default="auto"
-        As of `PFEClustering`; "auto" keeps the start whose embedding has the lowest energy.
+        As of `PFEClustering`; "auto" keeps the embedding whose clusters are best.
 
     Attributes
     ----------

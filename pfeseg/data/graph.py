@@ -20,6 +20,9 @@ FloatArray = NDArray[np.floating[Any]]
 SCALE_FLOOR = 1e-6
 """Smallest local scale, in units of their mean: points that coincide have none of their own."""
 
+BRIDGE_ROWS = 1_000
+"""Rows of a piece that look for the shortest link to the others."""
+
 WEAKEST_EDGE = 1e-12
 """Edges of a dense graph that weigh less are left out."""
 
@@ -60,6 +63,7 @@ def neighbour_graphs(
     counts = tuple(sorted({min(k, n - 1) for k in counts}))
     if counts[-1] == 0:
         return [DataGraph(Graph.from_edges(n, [], []), np.empty(0))]
+    _check_range(X)
     distances, columns = nearest_rows(X, counts[-1], seed, n_jobs)
     return [_joined(X, distances[:, :k], columns[:, :k], gamma) for k in counts]
 
@@ -67,6 +71,7 @@ def neighbour_graphs(
 def dense_graph(X: Any, n_neighbors: int, gamma: float | None, n_jobs: int | None) -> DataGraph:
     """Join each row to all others; the weights are those of `neighbour_graphs`."""
     n = X.shape[0]
+    _check_range(X)
     distances = pairwise_distances(X, n_jobs=n_jobs)
     k = min(n_neighbors, n - 1)
     scales = None if gamma is not None else local_scales(np.partition(distances, k, axis=1)[:, k])
@@ -120,6 +125,16 @@ def local_scales(furthest: FloatArray) -> NDArray[np.float64]:
     return np.maximum(scales, SCALE_FLOOR * mean if mean > 0 else 1.0)
 
 
+def _check_range(X: Any) -> None:
+    """Refuse numbers whose squared distances are infinite."""
+    largest = float(abs(X).max())
+    if not largest < np.sqrt(np.finfo(X.dtype).max / (4 * X.shape[1])):
+        raise InvalidInputError(
+            f"the distances of rows must be finite numbers, found values up to {largest:g}; "
+            "scale the features, by StandardScaler for example"
+        )
+
+
 def _joined(X: Any, distances: FloatArray, columns: NDArray[Any], gamma: float | None) -> DataGraph:
     """Make a graph in one piece of nearest neighbours, (n, k)."""
     n, k = columns.shape
@@ -147,6 +162,11 @@ def _weighted(
         weights = np.exp(-(lengths**2) / (scales[pairs[:, 0]] * scales[pairs[:, 1]]))
     else:
         weights = np.exp(-float(gamma or 0) * lengths**2)
+        if len(weights) and weights.max() < WEAKEST_EDGE:
+            raise InvalidInputError(
+                f"with {argument('gamma')} {gamma:g} all affinities vanish, as the shortest "
+                f"distance is {lengths.min():g}; lower {argument('gamma')}"
+            )
     kept = weights >= weakest
     return DataGraph(Graph.unchecked(n, pairs[kept], weights[kept]), lengths[kept])
 
@@ -171,7 +191,23 @@ def _shortest_bridges(X: Any, pairs: NDArray[Any]) -> tuple[NDArray[np.intp], ND
             if piece != largest:
                 inside = np.flatnonzero(labels == piece)
                 outside = np.flatnonzero(labels != piece)
-                nearest, distance = pairwise_distances_argmin_min(X[inside], X[outside])
-                one = int(distance.argmin())
-                ends.append((int(inside[one]), int(outside[nearest[one]])))
-                lengths.append(float(distance[one]))
+                one, other, length = _nearest_pair(X, inside, outside)
+                ends.append((one, other))
+                lengths.append(length)
+
+
+def _nearest_pair(
+    X: Any, inside: NDArray[np.intp], outside: NDArray[np.intp]
+) -> tuple[int, int, float]:
+    """Find the shortest link between two sets of rows.
+
+    Of a large set inside, only some rows look outside; then the one found there looks back.
+    """
+    some = inside[:: -(-len(inside) // BRIDGE_ROWS)]
+    nearest, distance = pairwise_distances_argmin_min(X[some], X[outside])
+    first = int(distance.argmin())
+    one, other, length = int(some[first]), int(outside[nearest[first]]), float(distance[first])
+    if len(some) < len(inside):
+        back, distance = pairwise_distances_argmin_min(X[[other]], X[inside])
+        one, length = int(inside[back[0]]), float(distance[0])
+    return one, other, length

@@ -26,7 +26,12 @@ Labels = NDArray[np.int32]
 STARTS = ("spectral", "tree", "kmeans", "gmm")
 
 KMEANS_RUNS = 10
+"""One run only where there are more points than `MANY_POINTS`."""
+
 MIXTURE_RUNS = 3
+
+MANY_POINTS = 10_000
+"""Where there are more, starts take less care."""
 
 EXACT_NODES = 5_000
 """Eigenvectors of larger graphs are computed without factorising, and less exactly."""
@@ -43,7 +48,8 @@ def labels_by(name: str, X: Any, data: DataGraph, k: int, seed: int) -> Labels:
         elif name == "tree":
             found = tree_labels(data, k)
         elif name == "kmeans":
-            found = KMeans(k, n_init=KMEANS_RUNS, random_state=seed).fit(X).labels_
+            runs = KMEANS_RUNS if X.shape[0] <= MANY_POINTS else 1
+            found = KMeans(k, n_init=runs, random_state=seed).fit(X).labels_
         else:
             mixture = GaussianMixture(
                 k, n_init=MIXTURE_RUNS, random_state=seed, reg_covar=_ridge(X)
@@ -81,15 +87,16 @@ def _eigenpairs(graph: Graph, k: int) -> tuple[FloatArray, FloatArray]:
         values, vectors = eigsh(
             scale @ graph.W @ scale, k, which="LA", tol=ROUGH_TOLERANCE, v0=first
         )
-        return 1 - values[::-1], vectors[:, ::-1]
+        return np.asarray(1 - values[::-1]), np.asarray(vectors[:, ::-1])
     found = laplacian_eigenmaps(graph, k)
     vectors = found.vectors[:, :k] * np.sqrt(graph.degrees)[:, None]
-    return found.values[:k], vectors
+    return found.values[:k], np.asarray(vectors)
 
 
 def one_hot(labels: NDArray[np.integer[Any]]) -> NDArray[np.float32]:
     """Return the indicators of labels 0 to k - 1, (n, k)."""
-    return np.eye(int(labels.max()) + 1, dtype=np.float32)[labels]
+    indicators: NDArray[np.float32] = np.eye(int(labels.max()) + 1, dtype=np.float32)
+    return np.asarray(indicators[labels])
 
 
 def _ridge(X: Any) -> float:
