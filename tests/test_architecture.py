@@ -18,7 +18,7 @@ PACKAGE = ROOT / "pfeseg"
 ROOMS = (
     *("errors", "checks", "machine", "parallel", "_kernels", "kernels"),
     "solver",  # graphs only: images come later
-    *("image", "labels", "clustering", "pixels", "regions"),
+    *("image", "labels", "clustering", "data", "pixels", "regions"),
     *("segmentation", "pictures", "files", "run", "benchmark", "cli"),
 )
 """In the order of knowing: a room may import itself and those before it."""
