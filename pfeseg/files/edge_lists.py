@@ -85,9 +85,7 @@ def _in_order(names: set[str]) -> list[str]:
     return sorted(names, key=int) if all(name.isdecimal() for name in names) else sorted(names)
 
 
-def _symmetric(
-    i: NDArray[Any], j: NDArray[Any], weights: NDArray[np.float64], n: int
-) -> csr_array:
+def _symmetric(i: NDArray[Any], j: NDArray[Any], weights: NDArray[np.float64], n: int) -> csr_array:
     """Make a matrix of edges; of those that come twice, the largest weight."""
     from scipy.sparse import coo_array
 

@@ -69,14 +69,15 @@ class Kind:
         What its name ends in; "{labels_format}" and "{overlay_format}" stand for the formats
         of label maps and of overlays.
     write : callable
-        ``write(path, segmented)`` writes it.
+        ``write(path, of)`` writes it, `of` being all there is to write about one input: an image
+        (`Segmented`), or data (`pfeseg.files.clusters`).
     needs_hierarchy : bool
     is_folder : bool
         Of pictures, one a region; written, kept or replaced as a whole.
     """
 
     suffix: str
-    write: Callable[[Path, Segmented], None]
+    write: Callable[[Path, Any], None]
     needs_hierarchy: bool = False
     is_folder: bool = False
 
