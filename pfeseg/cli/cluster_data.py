@@ -151,6 +151,7 @@ def cluster_data(
 
     Exit codes: 0 all done, 1 an input failed, 2 wrong usage, 130 interrupted.
     """
+    from pfeseg.files.writing import refuse_existing
     from pfeseg.run.batch import Row
     from pfeseg.run.data import DataSettings, find_tables, plan_data, run_data
 
@@ -159,7 +160,9 @@ def cluster_data(
     )
     found = find_tables(inputs)
     with usage_errors():
-        tasks = plan_data(found, output, save, settings, overwrite)
+        tasks = plan_data(found, output, save, settings)
+    if not overwrite:
+        refuse_existing(path for task in tasks for path in task.results.values())
     reporter = Reporter(
         len(found), as_json=as_json, quiet=quiet, verbose=False, fail_fast=fail_fast, noun="files"
     )

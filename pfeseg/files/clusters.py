@@ -24,10 +24,10 @@ class ClusteredData:
     ----------
     labels : (n,) int32 array
     embedding : (n, d) array
-    values : (n, columns) array, sparse matrix or None
-        The data points, as they came; None for a graph.
+    values : array or sparse matrix
+        The data points as they came, (n, columns), or the weights of a graph, (n, n).
     columns : tuple of str
-        Their names.
+        Names of the columns; none of a graph.
     ids : tuple of str or None
         Names of the rows or nodes.
     id_name : str
@@ -43,6 +43,11 @@ class ClusteredData:
     ids: tuple[str, ...] | None
     id_name: str
     report: dict[str, Any]
+
+    @property
+    def is_graph(self) -> bool:
+        """Whether the values are weights."""
+        return not self.columns
 
 
 def _labels(path: Path, of: ClusteredData) -> None:
@@ -60,11 +65,10 @@ def _embedding(path: Path, of: ClusteredData) -> None:
 
 
 def _picture(path: Path, of: ClusteredData) -> None:
-    from pfeseg.pictures.points import draw_points, principal_plane
+    from pfeseg.pictures.points import draw_points, principal_plane, spectral_plane
 
-    if of.values is None:  # a graph: only its embedding has places
-        places, axes = principal_plane(of.embedding)
-        axes = (f"embedding, {axes[0]}", axes[1]) if axes[0] else ("embedding 1", "embedding 2")
+    if of.is_graph:
+        places, axes = spectral_plane(of.values)
     else:
         places, axes = principal_plane(of.values)
         if not axes[0]:

@@ -157,7 +157,7 @@ def _read_npz(path: Path, drop: Collection[str], id_column: str | None) -> Table
 def _opened(path: Path) -> Iterator[Any]:
     """Open an archive of arrays; what goes wrong inside the block is the file's fault."""
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             if not hasattr(arrays, "files"):
                 raise InvalidInputError(f"{path}: not an archive of arrays (.npz)")
             yield arrays

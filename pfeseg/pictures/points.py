@@ -1,4 +1,4 @@
-"""A picture of clusters: data points in the plane, or their two principal components."""
+"""A picture of clusters: points in the plane, principal components or eigenvectors of a graph."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.pictures.colours import palette
+from pfeseg.solver.graph import Graph
+from pfeseg.solver.spectral import laplacian_eigenmaps
 
 FloatArray = NDArray[np.floating[Any]]
 
@@ -95,6 +97,24 @@ def principal_plane(values: Any) -> tuple[NDArray[np.float64], tuple[str, str]]:
     shares = variances[::-1][:2] / max(float(variances.sum()), np.finfo(float).tiny)
     titles = [f"principal component {k + 1} ({share:.0%})" for k, share in enumerate(shares)]
     return places, (titles[0], titles[1])
+
+
+def spectral_plane(weights: Any) -> tuple[NDArray[np.float64], tuple[str, str]]:
+    """Return places in the plane for the nodes of a graph, (n, 2), and what its axes are.
+
+    `weights` is a sparse matrix, (n, n). The places are the first eigenvectors of the graph that
+    are not constant: nodes that are joined lie near each other.
+    """
+    from scipy.sparse import triu
+
+    upper = triu(weights, k=1).tocoo()
+    pairs = np.stack([upper.row, upper.col], axis=1).astype(np.int32)
+    graph = Graph.unchecked(weights.shape[0], pairs, upper.data / max(upper.data.max(), 1e-300))
+    vectors = laplacian_eigenmaps(graph, 3).vectors[:, 1:3]
+    places = np.zeros((graph.n_nodes, 2))
+    spread = np.abs(vectors).max(axis=0, initial=0)
+    places[:, : vectors.shape[1]] = vectors / np.where(spread > 0, spread, 1)
+    return places, ("second eigenvector of the graph", "third eigenvector")
 
 
 def _moments(values: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

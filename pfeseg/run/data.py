@@ -20,7 +20,6 @@ from pfeseg.files.inputs import Input, expand_inputs
 from pfeseg.files.kinds import REPORT
 from pfeseg.files.names import check_plan
 from pfeseg.files.tables import Table, read_table
-from pfeseg.files.writing import refuse_existing
 from pfeseg.kernels import variant
 from pfeseg.parallel import run_unordered
 from pfeseg.run.batch import Row
@@ -127,7 +126,7 @@ def _cluster_and_write(task: DataTask, name: str, threads: int | None) -> Row:
     done = ClusteredData(
         estimator.labels_,
         estimator.embedding_,
-        None if settings.is_graph else table.values,
+        table.values,
         table.columns,
         table.ids,
         table.id_name,
@@ -170,7 +169,6 @@ def plan_data(
     output: Path | None,
     kinds: Sequence[str],
     settings: DataSettings,
-    overwrite: bool,
 ) -> list[DataTask]:
     """Decide where results go; what cannot work is refused before any work."""
     sources = [item.path for item in inputs if not item.problem]
@@ -182,8 +180,6 @@ def plan_data(
         for source in sources
     }
     check_plan(plan, f"give them different folders with {argument('output')}", CLUSTER_KINDS)
-    if not overwrite:
-        refuse_existing(path for results in plan.values() for path in results.values())
     return [DataTask(source, results, settings) for source, results in plan.items()]
 
 
