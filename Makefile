@@ -3,10 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 SAMPLES := astronaut.jpg chelsea.jpg coffee.jpg rocket.jpg scene.png
 
-.PHONY: help install lint type test bench bench-growth bench-tiles bench-quality profile demo docs sanitize clean
+.PHONY: help install lint type test bench bench-growth bench-tiles bench-quality bench-clustering profile demo docs sanitize clean
 
 help: ## List the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-14s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-17s %s\n", $$1, $$2}'
 
 .venv/installed: pyproject.toml pfeseg/CMakeLists.txt $(wildcard pfeseg/cpp/*)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -39,6 +39,9 @@ profile: .venv/installed ## Show where the time goes, by stages and functions
 
 bench-quality: .venv/installed ## Compare segmentations with those of rivals on BSDS500_ROOT; half an hour
 	$(BIN)/python benchmarks/quality.py
+
+bench-clustering: .venv/installed ## Compare clusterings of data with those of rivals; takes minutes
+	$(BIN)/python -W ignore::UserWarning benchmarks/clustering_rivals.py --json benchmarks/clustering.json
 
 demo: .venv/installed ## Segment the sample images into demo/
 	$(BIN)/pfeseg segment $(addprefix sample_images/,$(SAMPLES)) -o demo --overwrite

@@ -16,11 +16,19 @@ if TYPE_CHECKING:
 
 
 class Reporter:
-    """Prints a line for each image, and a summary of many."""
+    """Prints a line for each image or other file, and a summary of many."""
 
     def __init__(
-        self, total: int, *, as_json: bool, quiet: bool, verbose: bool, fail_fast: bool
+        self,
+        total: int,
+        *,
+        as_json: bool,
+        quiet: bool,
+        verbose: bool,
+        fail_fast: bool,
+        noun: str = "images",
     ) -> None:
+        self._noun = noun
         self._total, self._as_json, self._fail_fast = total, as_json, fail_fast
         self.quiet, self._verbose = quiet, verbose
         self._done = self._skipped = 0
@@ -37,7 +45,8 @@ class Reporter:
         warnings = tuple(in_options(warning) for warning in row.warnings)
         error = in_options(row.error) if row.error else None
         if self._as_json:
-            spelled = replace(row, error=error, warnings=warnings)
+            note = in_options(row.note)
+            spelled = replace(row, error=error, warnings=warnings, note=note)
             click.echo(json.dumps(spelled.to_dict()))
         for warning in () if self.quiet else warnings:
             click.echo(f"Warning: {one_line(warning)}", err=True)
@@ -53,8 +62,7 @@ class Reporter:
 
     def _tell(self, row: Row) -> None:
         written = ", ".join(row.results.values())
-        regions = "1 region" if row.regions == 1 else f"{row.regions} regions"
-        line = f"{row.input}: {regions} in {row.seconds:.1f} s -> {written}"
+        line = f"{row.input}: {_found(row)} in {row.seconds:.1f} s -> {written}"
         click.echo(one_line(line), err=True)
         if self._verbose:
             stages = (f"{stage} {seconds:.3f} s" for stage, seconds in row.timings.items())
@@ -71,9 +79,19 @@ class Reporter:
             if left:
                 counts.append(f"{left} not tried")
             seconds = time.perf_counter() - self._started
-            click.echo(f"{self._total} images: {', '.join(counts)} in {seconds:.1f} s", err=True)
+            click.echo(
+                f"{self._total} {self._noun}: {', '.join(counts)} in {seconds:.1f} s", err=True
+            )
             if failed:
                 click.echo("failures:", err=True)
                 for failure in self._failures:
                     click.echo(f"  {failure}", err=True)
         return 1 if failed else 0
+
+
+def _found(row: Row) -> str:
+    """Say how many regions or clusters there are."""
+    if row.clusters is None:
+        return "1 region" if row.regions == 1 else f"{row.regions} regions"
+    clusters = "1 cluster" if row.clusters == 1 else f"{row.clusters} clusters"
+    return f"{in_options(row.note)}: {clusters}"

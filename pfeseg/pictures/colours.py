@@ -38,6 +38,12 @@ def region_colours(
     return np.array([palette.colour(index) for index in chosen])
 
 
+def palette(n_colours: int) -> NDArray[np.float64]:
+    """Return the first colours of the palette, (n_colours, 3)."""
+    colours = _Palette()
+    return np.array([colours.colour(index) for index in range(n_colours)])
+
+
 class _Palette:
     """Endless sequence of bright colours; the first SIZE are well apart."""
 
