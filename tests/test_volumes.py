@@ -102,11 +102,18 @@ def test_averages_are_exact_and_labels_come_back():
     np.testing.assert_array_equal(large[1::3, 1::3, 1::3], labels)
 
 
-def test_a_volume_that_is_shrunk_is_still_found():
-    truth, volume = render_volume((40, 60, 60), 0.1)
-    found = segment_volume(volume, VolumeSettings(5, max_voxels=60_000))
-    assert 30_000 < found.small_labels.size <= 60_000
-    assert agreement(truth, found.labels) > 0.85
+@pytest.mark.parametrize(
+    ("shape", "at_least"),
+    [
+        ((64, 64, 64), 0.9),
+        ((40, 60, 60), 0.6),  # the helix, a fiftieth of it, is lost
+    ],
+)
+def test_a_volume_that_is_shrunk_is_still_found(shape, at_least):
+    truth, volume = render_volume(shape, 0.1)
+    found = segment_volume(volume, VolumeSettings(5, max_voxels=volume.size // 8))
+    assert found.small_labels.size <= volume.size // 8
+    assert agreement(truth, found.labels) > max(at_least, 0.2 + by_kmeans(truth, volume))
 
 
 def test_connected_regions_and_specks():
