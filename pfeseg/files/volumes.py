@@ -77,8 +77,8 @@ def _read_stack(content: io.BytesIO, name: str) -> tuple[NDArray[Any], Spacing |
         sheets: list[Any] = [tiff.pages[index] for index in page_sheets(tiff)]
         if len(sheets) < 2:
             raise InvalidInputError(
-                f"{name}: has 1 page, and a volume has several; it is an image without "
-                f"{argument('volume', True)}"
+                f"{name}: has {len(sheets)} page(s), and a volume has several; images are taken "
+                f"without {argument('volume', True)}"
             )
         slices = [colours_of(content, sheet, name) for sheet in sheets]
         if len({(one.shape, one.dtype) for one in slices}) > 1:
@@ -131,13 +131,10 @@ def write_label_volume(path: Path, labels: NDArray[np.int32], spacing: Spacing) 
 
     z, y, x = spacing
     with replacing(path) as temporary:
-        metadata = {"axes": "ZYX", "spacing": z}
+        told: dict[str, Any] = {"photometric": "minisblack"}
+        told["metadata"] = {"axes": "ZYX", "spacing": z}
         if labels.max() < MOST_SHORT_LABELS:
             short = labels.astype(np.uint16)
-            tifffile.imwrite(
-                temporary, short, imagej=True, resolution=(1 / x, 1 / y), metadata=metadata
-            )
+            tifffile.imwrite(temporary, short, imagej=True, resolution=(1 / x, 1 / y), **told)
         else:
-            tifffile.imwrite(
-                temporary, labels.astype(np.uint32), compression="zlib", metadata=metadata
-            )
+            tifffile.imwrite(temporary, labels.astype(np.uint32), compression="zlib", **told)
