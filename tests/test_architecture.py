@@ -119,3 +119,12 @@ def test_no_test_file_imports_another():
     for path in Path(__file__).parent.glob("*.py"):
         assert "from test_" not in path.read_text().replace('"from test_"', ""), path
         assert "import test_" not in path.read_text().replace('"import test_"', ""), path
+
+
+def test_scikit_learn_stays_with_the_data():
+    for module, path in MODULES.items():
+        lines = path.read_text().splitlines()
+        imports = [line for line in lines if line.strip().startswith(("import ", "from "))]
+        assert room(f"{module}.") == "data" or not any("sklearn" in line for line in imports), (
+            module
+        )
