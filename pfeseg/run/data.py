@@ -7,10 +7,9 @@ import warnings
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pfeseg import __version__
 from pfeseg.errors import PfesegWarning, argument, failure
@@ -87,6 +86,7 @@ def run_data_task(task: DataTask, threads: int | None = None) -> Row:
 
 def _cluster_and_write(task: DataTask, name: str, threads: int | None) -> Row:
     from pfeseg.data.clusterer import PFEClustering
+    from pfeseg.data.scaling import standardise
 
     settings, clock = task.settings, Clock(None)
     with clock("read"):
@@ -100,7 +100,7 @@ def _cluster_and_write(task: DataTask, name: str, threads: int | None) -> Row:
             random_state=settings.seed,
             n_jobs=threads,
         )
-        estimator.fit(_scaled(table.values) if settings.standardise else table.values)
+        estimator.fit(standardise(table.values) if settings.standardise else table.values)
     sizes = np.bincount(estimator.labels_).tolist()
     n_columns = table.values.shape[1]
     what = "nodes" if settings.is_graph else "points"
@@ -202,14 +202,3 @@ def _read(path: Path, settings: DataSettings) -> tuple[Table, Affinity]:
         return read_table(path, settings.drop, settings.id_column), "nearest_neighbors"
     graph = read_graph(path)
     return Table(graph.weights, (), graph.nodes, "node"), "precomputed"
-
-
-def _scaled(values: Any) -> NDArray[np.floating[Any]]:
-    """Bring columns to variance 1, and to mean 0 unless that would fill a sparse matrix."""
-    from scipy.sparse import issparse
-    from sklearn.preprocessing import StandardScaler
-
-    scaled: NDArray[np.floating[Any]] = StandardScaler(
-        with_mean=not issparse(values)
-    ).fit_transform(values)
-    return scaled
