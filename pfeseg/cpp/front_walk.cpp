@@ -92,7 +92,9 @@ const T *panel_up(const T *values, const T *sum_own, T *v_own, T *sum_later, int
 // uses too little of either for the processor to see that it is a stream, unless it is large.
 // Always inline: GCC takes calls away that do nothing but this.
 template <class T, int W>
-__attribute__((always_inline)) inline void fetch_ahead(const FactorisedSystem<T> &s, const FrontData<T> &a, const Front &front) {
+__attribute__((always_inline)) inline void fetch_ahead(const FactorisedSystem<T> &s,
+                                                       const FrontData<T> &a,
+                                                       const Front &front) {
     constexpr int64_t kAhead = 8192, kLine = 64;  // bytes
     const int32_t edges = s.edge_end[front.place + front.columns - 1] - front.first_edge;
     const auto fetch = [](const T *used, int64_t entries) __attribute__((always_inline)) {

@@ -68,8 +68,8 @@ struct FactorisedSystem {
     T r;
 };
 
-// Some columns of the problem, interleaved: `width` numbers to a row. What a front knows of them lies
-// together, so that memory is read as one stream.
+// Some columns of the problem, interleaved: `width` numbers to a row. What a front knows of them
+// lies together, so that memory is read as one stream.
 template <class T>
 struct BlockData {
     T *rows;

@@ -91,8 +91,10 @@ class TallMatrix {
         std::vector<double> gram(d * d);
         for (PaddedRows<double> &sum : sums)
             for (size_t i = 0; i < d; ++i)
-                for (size_t j = 0; j < d; ++j)  // of the lower triangle
-                    gram[i * d + j] += sum.values()[std::max(i, j) * padded(columns_) + std::min(i, j)];
+                for (size_t j = 0; j < d; ++j) {
+                    const size_t row = std::max(i, j);  // of the lower triangle
+                    gram[i * d + j] += sum.values()[row * padded(columns_) + std::min(i, j)];
+                }
         return gram;
     }
 
