@@ -48,6 +48,9 @@ from pfeseg.segmentation.settings import Settings
 FINEST = 0.15
 """Level of the pieces into which tiles are cut at most; at most half that of the result, too."""
 
+AT_A_TIME = 4096
+"""Columns of the label map that are put together at a time."""
+
 OnTile = Callable[[str, int, int], None]
 """Told the stage, how many of its tiles or rows are done, and how many there are."""
 
@@ -268,7 +271,11 @@ def _write(task: Task, of: TiledImage, sewn: Sewn, jobs: int) -> None:
     def blocks() -> Iterator[NDArray[np.uint32]]:
         for first in range(0, height, BLOCK):
             rows = slice(first, min(first + BLOCK, height))
-            yield of.mosaic.labels((rows, slice(0, width))).astype(np.uint32)
+            strip = np.empty((rows.stop - first, width), dtype=np.uint32)
+            for left in range(0, width, AT_A_TIME):
+                columns = slice(left, min(left + AT_A_TIME, width))
+                strip[:, columns] = of.mosaic.labels((rows, columns))
+            yield strip
 
     if "labels" in task.results:
         write_label_blocks(task.results["labels"], of.image.shape, blocks())
