@@ -53,6 +53,9 @@ from pfeseg.segmentation.settings import Settings
 FINEST = 0.15
 """Level of the pieces into which tiles are cut at most; at most half that of the result, too."""
 
+AT_A_TIME = 4096
+"""Columns of the label map that are put together at a time."""
+
 OnTile = Callable[[str, int, int], None]
 """Told the stage, how many of its tiles or rows are done, and how many there are."""
 
@@ -301,7 +304,11 @@ def _blocks(of: TiledImage) -> Iterator[tuple[int, NDArray[np.int32]]]:
     height, width = of.image.shape
     for first in range(0, height, BLOCK):
         rows = slice(first, min(first + BLOCK, height))
-        yield first, of.mosaic.labels((rows, slice(0, width)))
+        strip = np.empty((rows.stop - first, width), dtype=np.int32)
+        for left in range(0, width, AT_A_TIME):
+            columns = slice(left, min(left + AT_A_TIME, width))
+            strip[:, columns] = of.mosaic.labels((rows, columns))
+        yield first, strip
 
 
 def _map_areas(of: TiledImage, place: Georeference, sewn: Sewn) -> NDArray[np.float64]:
