@@ -12,8 +12,9 @@ from pfeseg import InvalidInputError
 from pfeseg.files.labels import read_labels, write_labels
 from pfeseg.files.mat5 import COLUMNS, write_matrix
 from pfeseg.files.png import BAND_BYTES, encode_png
+from pfeseg.files.replacing import replacing
 from pfeseg.files.stages import read_stage, write_stage
-from pfeseg.files.writing import MOST_PIXELS, replacing, write_picture, write_png
+from pfeseg.files.writing import MOST_PIXELS, write_picture, write_png
 
 GRAPH = {
     "n_nodes": np.array(5), "edges": np.arange(4), "weights": np.ones(2),
@@ -78,8 +79,8 @@ def test_nothing_half_written_is_left(tmp_path):
     (tmp_path / "a.txt").write_text("old")
 
     def fail() -> None:
-        with replacing(tmp_path / "a.txt") as temporary:
-            temporary.write_text("half")
+        with replacing(tmp_path / "a.txt") as file:
+            file.write(b"half")
             raise OSError(28, "No space left on device")
 
     with pytest.raises(InvalidInputError, match=r"a\.txt: cannot be written \(No space left"):

@@ -40,6 +40,7 @@ from pfeseg.files.matlab import (
     write_segmentations,
 )
 from pfeseg.files.raster import read_raster
+from pfeseg.files.replacing import clear_strays
 from pfeseg.files.writing import write_text
 from pfeseg.labels.boundaries import BoundaryCounts
 from pfeseg.labels.metrics import Comparison, compare
@@ -107,7 +108,13 @@ class Plan:
 
     def missing(self, item: Item) -> tuple[str, ...]:
         """Return the methods that are yet to be run on an image."""
-        return tuple(m for m in self.methods if not self.rows_path(m, item).exists())
+        return tuple(m for m in self.methods if not self._has_rows(m, item))
+
+    def _has_rows(self, method: str, item: Item) -> bool:
+        """Tell whether there are all rows of one method and image, below their header."""
+        per_image = {HIERARCHY: len(UCM_THRESHOLDS), AUTO: 2}.get(method, 2 * len(self.dims))
+        path = self.rows_path(method, item)
+        return path.is_file() and path.read_bytes().count(b"\n") == 1 + per_image
 
 
 def find_items(root: Path, split: str, limit: int | None = None) -> list[Item]:
@@ -157,6 +164,7 @@ def start_run(plan: Plan, items: Sequence[Item]) -> None:
             f"{plan.output} holds results of another {changed[0]}, or of another ground truth of "
             "it; choose another folder, or delete this one"
         )
+    clear_strays([plan.output, *(path for path in plan.output.rglob("*") if path.is_dir())])
     write_text(plan.output / "run.json", json.dumps(present, indent=2) + "\n")
     write_text(plan.output / "inputs.json", json.dumps(known | digests, indent=2) + "\n")
 

@@ -86,7 +86,9 @@ if TYPE_CHECKING:
     "--skip-existing",
     is_flag=True,
     heading=Heading.RESULTS,
-    help="Leave out inputs whose results exist: continues a batch that was stopped.",
+    help="Leave out inputs whose results are there, by their reports made from the same input "
+    "with the same settings: continues a batch that was stopped. Results of other settings are "
+    "refused, or made again with --overwrite.",
 )
 @option(
     "--files-from",
@@ -169,8 +171,6 @@ def segment(
 
     Exit codes: 0 all done, 1 an input failed, 2 wrong usage, 130 interrupted.
     """
-    if overwrite and skip_existing:
-        raise click.UsageError("give --overwrite or --skip-existing, not both")
     if quiet and verbose:
         raise click.UsageError("give -q or -v, not both")
     settings = make_settings(**options)
@@ -184,8 +184,10 @@ def segment(
         raise click.UsageError("missing argument INPUT: a file, a folder, a pattern or -")
 
     from pfeseg.files.inputs import STANDARD_INPUT, expand_inputs, parse_shard, take_shard
+    from pfeseg.files.replacing import clear_strays
     from pfeseg.run.batch import Row
     from pfeseg.run.plan import make_tasks, plan_results, refuse_done
+    from pfeseg.run.resume import leave_out_done
 
     expanded = expand_inputs(names, recursive)
     found = expanded.inputs
@@ -209,6 +211,7 @@ def segment(
         content=content,
         **reading,
         overlay_size=overlay_size,
+        replaces=overwrite,
         memory_limit=memory_limit_of(memory_limit, min(jobs, len(found))),
     )
     if expanded.left_out and not quiet:
@@ -217,13 +220,12 @@ def segment(
         len(found), as_json=as_json, quiet=quiet, verbose=verbose, fail_fast=fail_fast
     )
     if skip_existing:
-        tasks = [task.without_existing() for task in tasks]
-        for task in tasks:
-            if not task.results:
-                reporter.add(Row(str(task.source), "skipped"))
-        tasks = [task for task in tasks if task.results]
+        tasks, done = leave_out_done(tasks, redo=overwrite)
+        for task in done:
+            reporter.add(Row(str(task.source), "skipped"))
     elif not overwrite:
         refuse_done(tasks)
+    clear_strays(path.parent for task in tasks for path in task.results.values())
     for item in found:
         if item.problem and reporter.wants_more:
             reporter.add(Row(str(item.path), "failed", item.problem))

@@ -107,6 +107,7 @@ def sweep(
     settings = make_settings(**options)
     from pfeseg.files.matlab import check_size, read_ground_truths
     from pfeseg.files.raster import read_raster
+    from pfeseg.files.replacing import clear_strays
     from pfeseg.files.writing import refuse_existing, refuse_unwritable, write_png, write_text
     from pfeseg.run.sweep import (
         best_rows,
@@ -125,6 +126,7 @@ def sweep(
     if not overwrite:
         refuse_existing([table, sheet])
     refuse_unwritable(folder)
+    clear_strays([folder])
     truths = read_ground_truths(ground_truth) if ground_truth else []
     picture = read_raster(image, settings.stretch, settings.bands, **reading)
     if ground_truth:

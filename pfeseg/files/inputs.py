@@ -16,7 +16,7 @@ from typing import TypeVar
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.kinds import KINDS, LABELS_FORMATS, OVERLAY_FORMATS, REPORT
 from pfeseg.files.reading import HEIF_SUFFIXES, IMAGE_SUFFIXES, reads_heif
-from pfeseg.files.writing import NUMBERED
+from pfeseg.files.replacing import NUMBERED
 
 STANDARD_INPUT = Path("-")
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.reading import quiet_pillow
-from pfeseg.files.writing import replacing, write_png
+from pfeseg.files.replacing import replacing
+from pfeseg.files.writing import write_png
 
 LabelsFormat = Literal["png", "tif", "npy"]
 
@@ -34,10 +35,10 @@ def write_labels(path: Path, labels: NDArray[np.integer[Any]], threads: int | No
     elif kind == "tif":
         import tifffile
 
-        with replacing(path) as temporary:
-            tifffile.imwrite(temporary, labels.astype(np.uint32), compression="zlib")
+        with replacing(path) as file:
+            tifffile.imwrite(file, labels.astype(np.uint32), compression="zlib")
     else:
-        with replacing(path) as temporary, temporary.open("wb") as file:
+        with replacing(path) as file:
             np.save(file, labels.astype(np.int32, copy=False))
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.labels import read_labels
 from pfeseg.files.mat5 import write_matrix
-from pfeseg.files.writing import replacing
+from pfeseg.files.replacing import replacing
 from pfeseg.labels.boundaries import Marks, boundaries_of, contours_at
 
 Labels = NDArray[np.integer[Any]]
@@ -96,13 +96,13 @@ def write_segmentations(path: Path, segmentations: Sequence[Labels]) -> None:
     cells = np.empty(len(segmentations), dtype=object)
     for k, labels in enumerate(segmentations):
         cells[k] = labels.astype(np.uint16 if labels.max() < 65535 else np.uint32) + 1
-    with replacing(path) as temporary, temporary.open("wb") as file:
+    with replacing(path) as file:
         savemat(file, {"segs": cells}, do_compression=True)
 
 
 def write_contour_map(path: Path, ucm2: NDArray[np.float32]) -> None:
     """Write an ultrametric contour map, (2 h + 1, 2 w + 1), as the 'ucm2' of a .mat file."""
-    with replacing(path) as temporary, temporary.open("wb") as file:
+    with replacing(path) as file:
         write_matrix(file, "ucm2", ucm2)
 
 

@@ -9,7 +9,11 @@ from typing import Any
 from pfeseg import __version__
 from pfeseg.errors import InvalidInputError
 from pfeseg.kernels import variant
+from pfeseg.segmentation.methods import METHOD_VERSION
 from pfeseg.segmentation.result import Segmentation
+
+FILES = "files"
+"""Where a report names the results that belong to it, and the bytes of each."""
 
 
 def report_text(
@@ -20,12 +24,14 @@ def report_text(
 ) -> str:
     """Return the report of one image as JSON text.
 
-    The timings are of files too; `reading` is how the file was read, as far as it was told.
+    The timings are of files too; `reading` is what is known of the file and how it
+    was read, and which results there are.
     """
     report = {
         "input": str(source),
         **(reading or {}),
         "pfeseg_version": __version__,
+        "method_version": METHOD_VERSION,
         "kernels": variant(),
         **result.report(),
         "timings": timings,

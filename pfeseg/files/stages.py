@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pfeseg import __version__
 from pfeseg.errors import InvalidInputError
-from pfeseg.files.writing import replacing
+from pfeseg.files.replacing import replacing
 
 FORMAT_VERSION = 1
 
@@ -42,7 +42,7 @@ def write_stage(
         "pfeseg_version": __version__,
         "settings": settings,
     }
-    with replacing(path) as temporary, temporary.open("wb") as file:
+    with replacing(path) as file:
         np.savez(file, pfeseg=np.array(json.dumps(header)), **arrays)  # type: ignore[arg-type]
 
 

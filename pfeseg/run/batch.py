@@ -12,8 +12,11 @@ from typing import Any, Literal
 from pfeseg.errors import PfesegWarning, failure
 from pfeseg.files.kinds import KINDS, REPORT, Segmented
 from pfeseg.files.raster import read_raster
+from pfeseg.files.replacing import appearing_together
+from pfeseg.files.report import FILES
 from pfeseg.parallel import run_unordered
 from pfeseg.run.plan import Task
+from pfeseg.run.resume import input_facts
 from pfeseg.segmentation.clock import Clock, OnStage
 from pfeseg.segmentation.memory import refuse_too_large
 from pfeseg.segmentation.segment import segment
@@ -94,7 +97,7 @@ def run_task(task: Task, threads: int | None = None, on_stage: OnStage | None = 
 def _segment_and_write(
     task: Task, name: str, threads: int | None, on_stage: OnStage | None
 ) -> Segmented:
-    clock = Clock(on_stage)
+    clock, facts = Clock(on_stage), input_facts(task)
     source = task.source if task.content is None else task.content
     with clock("read"):
         image = read_raster(
@@ -111,22 +114,21 @@ def _segment_and_write(
     refuse_too_large(image.shape, task.settings, task.memory_limit, wants_tree)
     result = segment(image, task.settings, hierarchy=wants_tree, threads=threads, on_stage=on_stage)
 
-    told = {"mask": task.mask, "nodata": [str(value) for value in task.nodata]}
-    reading = {name: value for name, value in told.items() if value}
-
-    def segmented(files: dict[str, float]) -> Segmented:
+    def segmented(files: dict[str, float], told: dict[str, Any]) -> Segmented:
         timings = {"read": files["read"]} | result.timings | files  # "write" comes last
         rounded = {stage: round(seconds, 4) for stage, seconds in timings.items()}
-        return Segmented(task.source, image, result, rounded, task.overlay_size, threads, reading)
+        return Segmented(task.source, image, result, rounded, task.overlay_size, threads, told)
 
-    with clock("write"):
-        unwritten = segmented(clock.seconds)
-        for kind, path in task.results.items():
-            if kind != REPORT:
-                KINDS[kind].write(path, unwritten)
-    done = segmented(clock.seconds)
-    if REPORT in task.results:  # the last, as it tells how long all took and that all is done
-        KINDS[REPORT].write(task.results[REPORT], done)
+    with appearing_together(task.replaces) as made:
+        with clock("write"):
+            unwritten = segmented(clock.seconds, facts)
+            for kind, path in task.results.items():
+                if kind != REPORT:
+                    KINDS[kind].write(path, unwritten)
+        sizes = {part.final.name: part.size for part in made}
+        done = segmented(clock.seconds, facts | {FILES: {**task.kept, **sizes}})
+        if REPORT in task.results:  # the last, as it tells how long all took and that all is done
+            KINDS[REPORT].write(task.results[REPORT], done)
     return done
 
 

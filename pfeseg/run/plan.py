@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pfeseg.files.inputs import STANDARD_INPUT, Input
@@ -33,6 +33,10 @@ class Task:
         Longer side of the overlay, if not that of the image.
     memory_limit : float or None
         Bytes that the segmentation may take.
+    replaces : bool
+        Whether results that are there, and hold something else, may be replaced.
+    kept : dict
+        Sizes of the results of the same settings that are there already, by their names.
     """
 
     source: Path
@@ -45,16 +49,13 @@ class Task:
     nodata: tuple[float, ...] = ()
     overlay_size: int | None = None
     memory_limit: float | None = None
+    replaces: bool = True
+    kept: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """What to call the image."""
         return self.source.name if self.content is None else "standard input"
-
-    def without_existing(self) -> Task:
-        """Return the task of the results that are not there: none is ever replaced by it."""
-        missing = {kind: path for kind, path in self.results.items() if not path.exists()}
-        return replace(self, results=missing)
 
 
 def plan_results(
@@ -114,6 +115,7 @@ def make_tasks(
     nodata: tuple[float, ...] = (),
     overlay_size: int | None = None,
     memory_limit: float | None = None,
+    replaces: bool = True,
 ) -> list[Task]:
     """Make a task of each input that has no problem; `content` is that of standard input."""
     return [
@@ -128,6 +130,7 @@ def make_tasks(
             nodata=nodata,
             overlay_size=overlay_size,
             memory_limit=memory_limit,
+            replaces=replaces,
         )
         for item in inputs
         if not item.problem
