@@ -72,9 +72,7 @@ def test_several_files_appear_together_or_not_at_all(tmp_path):
 
 def test_strays_of_the_dead_are_cleared_and_those_of_the_living_are_not(tmp_path):
     old = time.time() - LONG_DEAD - 60
-    for number, (machine, age) in enumerate(
-        [(None, 0), ("other", 0), ("other", LONG_DEAD + 60)]
-    ):
+    for number, (machine, age) in enumerate([(None, 0), ("other", 0), ("other", LONG_DEAD + 60)]):
         stray = tmp_path / temporary_name(machine, number)
         stray.write_text("x")
         os.utime(stray, (time.time() - age,) * 2)

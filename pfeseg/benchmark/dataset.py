@@ -39,6 +39,7 @@ from pfeseg.files.matlab import (
     write_contour_map,
     write_segmentations,
 )
+from pfeseg.files.opening import read_file, read_json
 from pfeseg.files.raster import read_raster
 from pfeseg.files.replacing import clear_strays
 from pfeseg.files.writing import write_text
@@ -171,12 +172,9 @@ def start_run(plan: Plan, items: Sequence[Item]) -> None:
 
 def _read_json(path: Path) -> dict[str, Any]:
     """Read an object, an empty one where there is no file."""
-    try:
-        value = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        if not isinstance(value, dict):
-            raise ValueError("not an object")
-    except (OSError, ValueError) as error:
-        raise InvalidInputError(f"{path}: cannot be read ({error})") from error
+    value = read_json(path) if path.exists() else {}
+    if not isinstance(value, dict):
+        raise InvalidInputError(f"{path}: cannot be read (not an object)")
     return value
 
 
@@ -188,7 +186,7 @@ def _digest(item: Item) -> str:
     """Tell files by their content; a missing one is reported when its turn comes."""
     digest = hashlib.sha256()
     for path in (item.image, item.ground_truth):
-        digest.update(path.read_bytes() if path.is_file() else b"")
+        digest.update(read_file(path) if path.is_file() else b"")
     return digest.hexdigest()
 
 

@@ -240,17 +240,22 @@ def segment(
 
 def _listed(files_from: str | None) -> list[str]:
     from pfeseg.files.inputs import read_name_list
+    from pfeseg.files.opening import read_stream
 
     if files_from is None:
         return []
-    content = _read_standard_input() if files_from == "-" else Path(files_from).read_bytes()
-    return read_name_list(content)
+    if files_from == "-":
+        return read_name_list(_read_standard_input())
+    with Path(files_from).open("rb") as file:  # which may be a pipe, as it is named outright
+        return read_name_list(read_stream(file, files_from))
 
 
 def _read_standard_input() -> bytes:
+    from pfeseg.files.opening import MAX_BYTES, read_stream
+
     if sys.stdin is None:
         raise InvalidInputError("standard input is closed")
-    return sys.stdin.buffer.read()
+    return read_stream(sys.stdin.buffer, "standard input", MAX_BYTES)
 
 
 def _run(

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError, argument
+from pfeseg.files.opening import open_picture, open_tiff, quiet_pillow
 from pfeseg.files.reading import (
     ALPHA_SAMPLES,
     ORIENTATION_TAG,
     TIFF_SIGNATURES,
     content_of,
-    quiet_pillow,
     read_image,
     upright,
 )
@@ -113,7 +113,7 @@ def _read_alpha(source: Path | bytes, page: int, name: str) -> Mask:
     content = content_of(source, name)
     alpha = None
     try:
-        with quiet_pillow() as pillow, pillow.open(content) as image:
+        with quiet_pillow(), open_picture(content) as image:
             image.seek(page)
             if "A" in image.getbands() or "a" in image.getbands() or "transparency" in image.info:
                 ImageOps.exif_transpose(image, in_place=True)
@@ -129,10 +129,8 @@ def _read_alpha(source: Path | bytes, page: int, name: str) -> Mask:
 
 
 def _alpha_of_tiff(content: io.BytesIO, page: int) -> NDArray[Any] | None:
-    import tifffile
-
     content.seek(0)
-    with tifffile.TiffFile(content) as tiff:
+    with open_tiff(content) as tiff:
         sheet: Any = tiff.pages[page]
         if not any(extra in ALPHA_SAMPLES for extra in sheet.extrasamples):
             return None
@@ -144,11 +142,9 @@ def _alpha_of_tiff(content: io.BytesIO, page: int) -> NDArray[Any] | None:
 
 def _of_tiff(content: io.BytesIO, page: int) -> tuple[list[float], Mask | None]:
     """Return what a TIFF file calls no data, and its own mask of the first page."""
-    import tifffile
-
     content.seek(0)
     try:
-        with tifffile.TiffFile(content) as tiff:
+        with open_tiff(content) as tiff:
             first: Any = tiff.pages[0]
             text = str(first.tags.valueof(NODATA_TAG, "")).strip("\0 ")
             masks = [sheet for sheet in tiff.pages if getattr(sheet, "subfiletype", 0) & 4]

@@ -8,6 +8,7 @@ from typing import Any
 
 from pfeseg import __version__
 from pfeseg.errors import InvalidInputError
+from pfeseg.files.opening import read_json
 from pfeseg.kernels import variant
 from pfeseg.segmentation.methods import METHOD_VERSION
 from pfeseg.segmentation.result import Segmentation
@@ -41,10 +42,7 @@ def report_text(
 
 def read_report(path: Path) -> dict[str, Any]:
     """Read a report that `report_text` made."""
-    try:
-        report = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError, RecursionError) as error:
-        raise InvalidInputError(f"{path}: not JSON that can be read") from error
+    report = read_json(path)
     if not isinstance(report, dict) or "pfeseg_version" not in report:
         raise InvalidInputError(f"{path}: not a report of pfeseg")
     return report

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pfeseg import __version__
 from pfeseg.errors import InvalidInputError
+from pfeseg.files.opening import parse_npz, read_file
 from pfeseg.files.replacing import replacing
 
 FORMAT_VERSION = 1
@@ -49,14 +50,12 @@ def write_stage(
 def read_stage(path: Path, kind: str | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Read what `write_stage` wrote: its header and its arrays, of one kind or any."""
     wanted = f"a file made by '{STAGES[kind]}'" if kind else "a file made by pfeseg"
+    content = read_file(path)
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = dict(stored)
+        arrays = parse_npz(content)
         header = json.loads(str(arrays.pop("pfeseg")))
         version, found = int(header["format_version"]), STAGES[header["kind"]]
         dict(header["settings"])
-    except FileNotFoundError as error:
-        raise InvalidInputError(f"{path}: no such file") from error
     except Exception as error:  # zip, header and array errors are all the same to the user
         raise InvalidInputError(f"{path}: expected {wanted}; this is not one") from error
     if version > FORMAT_VERSION:
