@@ -454,7 +454,7 @@ def test_plans_are_checked_against_what_is_there(tmp_path):
         start_run(replace(plan, settings=Settings(neighbours=4.0)), [])  # a radius
     for broken in ("{", "[]"):
         (tmp_path / "run.json").write_text(broken)
-        with pytest.raises(InvalidInputError, match="cannot be read"):
+        with pytest.raises(InvalidInputError, match="not JSON that can be read"):
             start_run(plan, [])
 
 

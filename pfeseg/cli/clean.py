@@ -52,7 +52,7 @@ def clean(
     from pfeseg.files.raster import read_raster
     from pfeseg.regions.clean import clean_regions, min_pixels
 
-    before = read_labels(labels)
+    before = read_labels(labels, reading["allow_huge"])
     picture = read_raster(image, stretch, bands, **reading)
     after = clean_regions(before, picture, min_pixels(min_region, before.size))
     write_labels(output, after)

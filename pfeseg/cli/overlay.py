@@ -47,7 +47,7 @@ def overlay(
     from pfeseg.files.writing import write_picture
     from pfeseg.pictures.overlay import draw_overlay
 
-    regions = read_labels(labels)
+    regions = read_labels(labels, reading["allow_huge"])
     pixels = read_raster(image, stretch, bands, **reading)
     try:
         picture = draw_overlay(pixels, regions, overlay_size)

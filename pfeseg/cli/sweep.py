@@ -127,7 +127,8 @@ def sweep(
         refuse_existing([table, sheet])
     refuse_unwritable(folder)
     clear_strays([folder])
-    truths = read_ground_truths(ground_truth) if ground_truth else []
+    huge = reading["allow_huge"]
+    truths = read_ground_truths(ground_truth, huge) if ground_truth else []
     picture = read_raster(image, settings.stretch, settings.bands, **reading)
     if ground_truth:
         check_size(ground_truth, truths, picture.shape)
