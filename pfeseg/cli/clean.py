@@ -16,6 +16,7 @@ from pfeseg.cli.options import (
     reading_options,
 )
 from pfeseg.cli.values import pixels_or_percent
+from pfeseg.cli.wording import say
 
 
 @click.command(cls=Command)
@@ -56,4 +57,4 @@ def clean(
     picture = read_raster(image, stretch, bands, **reading)
     after = clean_regions(before, picture, min_pixels(min_region, before.size))
     write_labels(output, after)
-    click.echo(f"{output}: label map of {after.max() + 1} regions", err=True)
+    say(f"{output}: label map of {after.max() + 1} regions")

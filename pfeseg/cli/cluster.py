@@ -14,6 +14,7 @@ from pfeseg.cli.options import (
     reading_options,
 )
 from pfeseg.cli.settings import make_settings, settings_options
+from pfeseg.cli.wording import say
 
 
 @click.command(cls=Command)
@@ -49,4 +50,4 @@ def cluster(
     if image:
         picture = read_raster(image, settings.stretch, settings.bands, **reading)
     labels = cluster_stage(embedding_file, output, settings, picture)
-    click.echo(f"{output}: label map of {labels.max() + 1} regions", err=True)
+    say(f"{output}: label map of {labels.max() + 1} regions")

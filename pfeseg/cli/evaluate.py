@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pfeseg.cli.options import Command, Heading, allow_huge_option, option
-from pfeseg.cli.wording import in_options, one_line
+from pfeseg.cli.wording import in_options, one_line, say
 from pfeseg.errors import failure
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def evaluate(
             compared[pair.name] = compare(pair)
         except Exception as error:
             message = in_options(failure(error, str(pair.segmentation)))
-            click.echo(f"Error: {one_line(message)}", err=True)
+            say(f"Error: {message}")
             failed = True
     if compared and boundaries:
         _print(evaluation.boundary_rows(compared), evaluation.BOUNDARY_METRICS, layout)

@@ -14,6 +14,7 @@ from pfeseg.cli.options import (
     overlay_size_option,
     reading_options,
 )
+from pfeseg.cli.wording import say
 from pfeseg.files.kinds import OVERLAY_FORMATS
 
 
@@ -54,4 +55,4 @@ def overlay(
     except InvalidInputError as error:
         raise InvalidInputError(f"{labels} and {image}: {error.marked}") from error
     write_picture(output, picture)
-    click.echo(f"{output}: overlay of {len(np.unique(regions))} regions", err=True)
+    say(f"{output}: overlay of {len(np.unique(regions))} regions")

@@ -28,7 +28,7 @@ from pfeseg.cli.progress import batch_bar, stage_bar
 from pfeseg.cli.report import Reporter
 from pfeseg.cli.settings import make_settings, settings_options
 from pfeseg.cli.values import words
-from pfeseg.cli.wording import one_line, usage_errors
+from pfeseg.cli.wording import say, usage_errors
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.kinds import LABELS_FORMATS, OF_HIERARCHY, OVERLAY_FORMATS, SAVEABLE
 from pfeseg.segmentation.methods import METHODS
@@ -215,7 +215,7 @@ def segment(
         memory_limit=memory_limit_of(memory_limit, min(jobs, len(found))),
     )
     if expanded.left_out and not quiet:
-        click.echo(one_line(expanded.left_out_line()), err=True)
+        say(expanded.left_out_line())
     reporter = Reporter(
         len(found), as_json=as_json, quiet=quiet, verbose=verbose, fail_fast=fail_fast
     )

@@ -25,7 +25,7 @@ from pfeseg.cli.options import (
 from pfeseg.cli.progress import count_bar
 from pfeseg.cli.settings import CUT_OPTIONS, make_settings, settings_options
 from pfeseg.cli.values import numbers
-from pfeseg.cli.wording import one_line
+from pfeseg.cli.wording import say
 from pfeseg.errors import InvalidInputError
 
 
@@ -168,4 +168,4 @@ def sweep(
         click.echo(f"best by {metric}: d = {row.d}, k = {row.k} ({figure:.4f})")
     click.echo(f"recommended: -d {chosen['d']} -k {chosen['k']}")
     if not quiet:
-        click.echo(one_line(f"written: {table}, {sheet}"), err=True)
+        say(f"written: {table}, {sheet}")

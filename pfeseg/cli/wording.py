@@ -28,6 +28,11 @@ def one_line(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
+def say(text: str) -> None:
+    """Tell people a line, whatever names are in it."""
+    click.echo(one_line(text), err=True)
+
+
 @contextmanager
 def usage_errors() -> Iterator[None]:
     """Turn what the library refuses into wrong usage, which has an exit code of its own."""
