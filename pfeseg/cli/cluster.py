@@ -49,5 +49,6 @@ def cluster(
     picture = None
     if image:
         picture = read_raster(image, settings.stretch, settings.bands, **reading)
-    labels = cluster_stage(embedding_file, output, settings, picture)
+    huge = reading["allow_huge"]
+    labels = cluster_stage(embedding_file, output, settings, picture, huge)
     say(f"{output}: label map of {labels.max() + 1} regions")
