@@ -110,8 +110,8 @@ def _read_alpha(source: Path | bytes, page: int, name: str) -> Mask:
     """Read where a file is not wholly transparent."""
     from PIL import ImageOps, UnidentifiedImageError
 
-    content = content_of(source, name)
-    alpha = None
+    content, alpha = content_of(source, name), None
+    is_tiff = content.getvalue()[:4] in TIFF_SIGNATURES
     try:
         with quiet_pillow(), open_picture(content) as image:
             image.seek(page)
@@ -119,7 +119,11 @@ def _read_alpha(source: Path | bytes, page: int, name: str) -> Mask:
                 ImageOps.exif_transpose(image, in_place=True)
                 alpha = np.asarray(image.convert("RGBA").getchannel("A"))
     except UnidentifiedImageError:
-        alpha = _alpha_of_tiff(content, page)
+        alpha = _alpha_of_tiff(content, page) if is_tiff else None
+    except MemoryError:
+        raise
+    except Exception as error:  # decoders raise whatever a broken file makes them
+        raise InvalidInputError(f"{name}: its alpha channel is damaged ({error})") from error
     if alpha is None:
         raise InvalidInputError(
             f"{name}: has no alpha channel, which {argument('mask', ALPHA)} needs; give the file "
@@ -132,7 +136,7 @@ def _alpha_of_tiff(content: io.BytesIO, page: int) -> NDArray[Any] | None:
     content.seek(0)
     with open_tiff(content) as tiff:
         sheet: Any = tiff.pages[page]
-        if not any(extra in ALPHA_SAMPLES for extra in sheet.extrasamples):
+        if not any(extra in ALPHA_SAMPLES for extra in getattr(sheet, "extrasamples", ())):
             return None
         array = np.asarray(sheet.asarray())
         if sheet.planarconfig == 2:

@@ -46,6 +46,9 @@ _OPTIONAL = {"mask": (TRUTH, "h w"), "pixels": (TEXT, "")}
 
 MAX_SIDE = 10**6
 
+LARGEST = 1e12
+"""Number of any array; no stage makes larger ones."""
+
 
 def write_stage(
     path: Path, kind: str, settings: dict[str, Any], arrays: dict[str, NDArray[Any]]
@@ -132,7 +135,7 @@ def _check_form(
         expected = int(letter) if letter.isdigit() else sides.setdefault(letter, side)
         if side != expected or (side < 1 and letter != "m"):
             raise ValueError(f"its {name} has shape {array.shape}")
-    if kinds == NUMBERS and not np.isfinite(array).all():
-        raise ValueError(f"its {name} holds what is no finite number")
+    if kinds == NUMBERS and not (np.abs(array) <= LARGEST).all():
+        raise ValueError(f"its {name} holds more than {LARGEST:g}, or what is no number")
     if name == "degrees" and not (array > 0).all():
         raise ValueError("its degrees are not all positive")
