@@ -21,6 +21,8 @@ from pfeseg.files.matlab import (
     read_ground_truths,
     read_segmentations,
     read_true_boundaries,
+    write_contour_map,
+    write_segmentations,
 )
 
 KINDS = ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4", "f8")
@@ -68,6 +70,17 @@ def test_what_is_written_is_read_and_other_orders_of_bytes_are(tmp_path):
     body = head + struct.pack(">I4s", 1 << 16 | 1, b"a") + struct.pack(">2I2d", 9, 16, 1.5, 2.5)
     swapped = bytes(124) + b"\1\0MI" + struct.pack(">2I", 14, len(body)) + body
     assert read_matrices(swapped)["a"].tolist() == [[1.5, 2.5]]
+
+
+def test_no_file_holds_the_time(tmp_path):
+    labels = np.indices((12, 9))[0] // 5
+    write_segmentations(tmp_path / "segs.mat", [labels, labels.T])
+    write_contour_map(tmp_path / "ucm.mat", np.ones((5, 7), np.float32))
+    for name in ("segs.mat", "ucm.mat"):
+        assert (tmp_path / name).read_bytes()[:116] == b"MATLAB 5.0 MAT-file".ljust(116)
+    first, second = read_segmentations(tmp_path / "segs.mat")
+    assert (first == labels + 1).all()
+    assert (second == labels.T + 1).all()
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,9 @@ MAX_BYTES = 2**32 - 64
 COLUMNS = 64
 """That are turned into bytes at a time."""
 
+BEGINNING = b"MATLAB 5.0 MAT-file".ljust(116)
+"""The text that a file starts with; others name the date in it."""
+
 HEADER = 128
 """Bytes before the first element."""
 
@@ -70,7 +73,7 @@ def write_matrix(file: BinaryIO, name: str, matrix: NDArray[np.floating[Any]]) -
         Of four letters at most.
     matrix : (h, w) array
     """
-    file.write(b"MATLAB 5.0 MAT-file".ljust(116) + bytes(8) + struct.pack("<H2s", 0x0100, b"IM"))
+    file.write(BEGINNING + bytes(8) + struct.pack("<H2s", 0x0100, b"IM"))
     start = file.tell()
     file.write(struct.pack("<2I", COMPRESSED, 0))
     packer, size = zlib.compressobj(), 0

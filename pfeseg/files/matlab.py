@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.labels import MAX_LABEL, read_labels
-from pfeseg.files.mat5 import read_matrices, write_matrix
+from pfeseg.files.mat5 import BEGINNING, read_matrices, write_matrix
 from pfeseg.files.opening import read_file
 from pfeseg.files.replacing import replacing
 from pfeseg.labels.boundaries import Marks, boundaries_of, contours_at
@@ -104,6 +104,8 @@ def write_segmentations(path: Path, segmentations: Sequence[Labels]) -> None:
         cells[k] = labels.astype(np.uint16 if labels.max() < 65535 else np.uint32) + 1
     with replacing(path) as file:
         savemat(file, {"segs": cells}, do_compression=True)
+        file.seek(0)
+        file.write(BEGINNING)
 
 
 def write_contour_map(path: Path, ucm2: NDArray[np.float32]) -> None:
