@@ -124,41 +124,6 @@ def test_what_is_left_out_of_a_folder_is_said_in_one_line(folder, tmp_path):
     assert run(*args, "-q").stderr == ""
 
 
-def test_skip_existing_resumes(folder, tmp_path):
-    (folder / "bad.png").unlink()
-    out = tmp_path / "out"
-    run("segment", folder, "-o", out, *QUICK)
-    (out / "b.json").unlink()  # as if killed before the last file
-    times = {name: (out / name).stat().st_mtime_ns for name in ("a.json", "c.json")}
-    refused = run("segment", folder, "-o", out, *QUICK)
-    assert refused.exit_code == 1
-    assert "--skip-existing" in refused.stderr
-    assert not (out / "b.json").exists()
-    resumed = run("segment", folder, "-o", out, "--skip-existing", *QUICK)
-    assert resumed.exit_code == 0
-    assert "3 images: 1 done, 0 failed, 2 skipped" in resumed.stderr
-    assert (out / "b.json").exists()
-    assert times == {name: (out / name).stat().st_mtime_ns for name in times}
-
-
-def test_a_batch_killed_beside_its_inputs_can_be_resumed(folder):
-    (folder / "bad.png").unlink()
-    run("segment", folder, *QUICK)
-    (folder / "b.json").unlink()
-    resumed = run("segment", folder, "--skip-existing", "--json", *QUICK)
-    assert resumed.exit_code == 0, resumed.stderr
-    rows = [json.loads(line) for line in resumed.stdout.splitlines()]
-    assert sorted(row["status"] for row in rows) == ["done", "skipped", "skipped"]
-    assert (folder / "b.json").exists()
-
-
-def test_skip_existing_never_replaces_a_file(folder):
-    (folder / "a_labels.png").write_text("precious")
-    assert run("segment", folder / "a.png", "--skip-existing", *QUICK).exit_code == 0
-    assert (folder / "a_labels.png").read_text() == "precious"
-    assert (folder / "a_overlay.png").exists()
-
-
 def test_shards_find_clashes_of_all(folder, tmp_path):
     iio.imwrite(folder / "a.jpg", np.zeros((40, 40, 3), np.uint8))
     result = run("segment", folder, "-o", tmp_path / "out", "--shard", "1/2", *QUICK)
@@ -297,7 +262,6 @@ def test_config_replays_a_run_exactly(samples, tmp_path):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--overwrite", "--skip-existing"], "not both"),
         (["--shard", "3/2"], "i/n"),
         (["-q", "-v"], "not both"),
         (["-", "--files-from", "-"], "standard input can hold"),

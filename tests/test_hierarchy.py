@@ -391,7 +391,7 @@ def test_command_writes_the_hierarchy(samples, tmp_path):
     assert labels.max() + 1 == 6
     ucm2 = loadmat(tmp_path / "chelsea_ucm.mat")["ucm2"]
     assert 0 < ucm2.max() < 1
-    levels = read_segmentations(tmp_path / "chelsea_ucm.mat")
+    levels = list(read_segmentations(tmp_path / "chelsea_ucm.mat"))
     assert len(levels) == 99
     cut = run("segment", samples / "chelsea.jpg", "--level", "0.3", "-o", tmp_path / "cut")
     assert cut.exit_code == 0, cut.stderr

@@ -39,7 +39,9 @@ from pfeseg.files.matlab import (
     write_contour_map,
     write_segmentations,
 )
+from pfeseg.files.opening import read_file, read_json
 from pfeseg.files.raster import read_raster
+from pfeseg.files.replacing import clear_strays
 from pfeseg.files.writing import write_text
 from pfeseg.labels.boundaries import BoundaryCounts
 from pfeseg.labels.metrics import Comparison, compare
@@ -107,7 +109,13 @@ class Plan:
 
     def missing(self, item: Item) -> tuple[str, ...]:
         """Return the methods that are yet to be run on an image."""
-        return tuple(m for m in self.methods if not self.rows_path(m, item).exists())
+        return tuple(m for m in self.methods if not self._has_rows(m, item))
+
+    def _has_rows(self, method: str, item: Item) -> bool:
+        """Tell whether there are all rows of one method and image, below their header."""
+        per_image = {HIERARCHY: len(UCM_THRESHOLDS), AUTO: 2}.get(method, 2 * len(self.dims))
+        path = self.rows_path(method, item)
+        return path.is_file() and path.read_bytes().count(b"\n") == 1 + per_image
 
 
 def find_items(root: Path, split: str, limit: int | None = None) -> list[Item]:
@@ -157,18 +165,16 @@ def start_run(plan: Plan, items: Sequence[Item]) -> None:
             f"{plan.output} holds results of another {changed[0]}, or of another ground truth of "
             "it; choose another folder, or delete this one"
         )
+    clear_strays([plan.output, *(path for path in plan.output.rglob("*") if path.is_dir())])
     write_text(plan.output / "run.json", json.dumps(present, indent=2) + "\n")
     write_text(plan.output / "inputs.json", json.dumps(known | digests, indent=2) + "\n")
 
 
 def _read_json(path: Path) -> dict[str, Any]:
     """Read an object, an empty one where there is no file."""
-    try:
-        value = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        if not isinstance(value, dict):
-            raise ValueError("not an object")
-    except (OSError, ValueError) as error:
-        raise InvalidInputError(f"{path}: cannot be read ({error})") from error
+    value = read_json(path) if path.exists() else {}
+    if not isinstance(value, dict):
+        raise InvalidInputError(f"{path}: cannot be read (not an object)")
     return value
 
 
@@ -180,7 +186,7 @@ def _digest(item: Item) -> str:
     """Tell files by their content; a missing one is reported when its turn comes."""
     digest = hashlib.sha256()
     for path in (item.image, item.ground_truth):
-        digest.update(path.read_bytes() if path.is_file() else b"")
+        digest.update(read_file(path) if path.is_file() else b"")
     return digest.hexdigest()
 
 

@@ -7,13 +7,14 @@ import sys
 import threading
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
 import click
 
 from pfeseg import __version__
-from pfeseg.cli.wording import in_options, one_line
+from pfeseg.cli.wording import in_options, say
 from pfeseg.errors import PfesegError, PfesegWarning
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
@@ -86,6 +87,9 @@ class Group(click.Group):
             except PfesegError as error:
                 _complain(in_options(error.marked))
                 code = EXIT_FAILED
+            except MemoryError:
+                _complain("not enough memory; shrink more by --downsample or a smaller --max-size")
+                code = EXIT_FAILED
             except OSError as error:
                 _complain(f"{error.filename or 'output'}: {error.strerror or error}")
                 code = EXIT_FAILED
@@ -101,12 +105,13 @@ def _terminate(*_: Any) -> None:
 
 
 def _complain(message: str) -> None:
-    click.echo(f"Error: {one_line(message)}", err=True)
+    with suppress(OSError):  # where nobody can be told, the exit code still tells
+        say(f"Error: {message}")
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:
     text = in_options(message.marked) if isinstance(message, PfesegWarning) else str(message)
-    click.echo(f"Warning: {one_line(text)}", err=True)
+    say(f"Warning: {text}")
 
 
 @click.group(

@@ -19,7 +19,7 @@ from pfeseg.cli.options import (
 from pfeseg.cli.progress import count_bar
 from pfeseg.cli.settings import CUT_OPTIONS, make_settings, settings_options
 from pfeseg.cli.values import words
-from pfeseg.cli.wording import in_options, one_line
+from pfeseg.cli.wording import in_options, say
 from pfeseg.segmentation.cuts import Clusters
 from pfeseg.segmentation.methods import METHODS
 
@@ -124,7 +124,7 @@ def bsds(
     start_run(plan, items)
     todo = sum(bool(plan.missing(item)) for item in items)
     if not quiet and todo < len(items):
-        click.echo(f"{len(items) - todo} of {len(items)} images are done already", err=True)
+        say(f"{len(items) - todo} of {len(items)} images are done already")
     failed = False
     with count_bar(todo, "image", quiet) as bar, closing(run_items(plan, items, jobs)) as outcomes:
         for outcome in outcomes:
@@ -132,9 +132,9 @@ def bsds(
             failed = failed or bool(outcome.errors)
             with bar.external_write_mode():
                 for error in outcome.errors:
-                    click.echo(f"Error: {one_line(in_options(error))}", err=True)
+                    say(f"Error: {in_options(error)}")
     written = write_results(plan, items, figures)
     if not quiet:
         click.echo((output / "table.md").read_text(encoding="utf-8"))
-        click.echo(one_line("written: " + ", ".join(str(p) for p in written)), err=True)
+        say("written: " + ", ".join(str(p) for p in written))
     return 1 if failed else 0

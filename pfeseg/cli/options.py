@@ -147,6 +147,14 @@ def dims_option(default: str, text: str) -> Callable[[F], F]:
     )  # fmt: skip
 
 
+def allow_huge_option(command: F) -> F:
+    """Add ``--allow-huge``."""
+    return option(
+        "--allow-huge", is_flag=True, heading=Heading.INPUTS,
+        help="Read images of more than 100 million pixels too.",
+    )(command)  # fmt: skip
+
+
 def reading_options(command: F) -> F:
     """Add the options of reading an image file.
 
@@ -175,10 +183,7 @@ def reading_options(command: F) -> F:
         help="Leave out pixels where this image of the same size is zero, or those that are "
              "transparent (alpha). They are 0 in label maps, and regions then count from 1.",
     )(command)  # fmt: skip
-    command = option(
-        "--allow-huge", is_flag=True, heading=Heading.INPUTS,
-        help="Read images of more than 100 million pixels too.",
-    )(command)  # fmt: skip
+    command = allow_huge_option(command)
     command = option(
         "--stretch", type=stretch, metavar="auto|none|minmax|P:Q", heading=Heading.INPUTS,
         help="Make these values black and white: the least and greatest, two percentiles such as "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pfeseg.cli.wording import in_options, one_line
+from pfeseg.cli.wording import in_options, one_line, say
 
 if TYPE_CHECKING:
     from pfeseg.run.batch import Row
@@ -40,7 +40,7 @@ class Reporter:
             spelled = replace(row, error=error, warnings=warnings)
             click.echo(json.dumps(spelled.to_dict()))
         for warning in () if self.quiet else warnings:
-            click.echo(f"Warning: {one_line(warning)}", err=True)
+            say(f"Warning: {warning}")
         if error:
             self._failures.append(one_line(error))
             click.echo(f"Error: {self._failures[-1]}", err=True)
@@ -55,7 +55,7 @@ class Reporter:
         written = ", ".join(row.results.values())
         regions = "1 region" if row.regions == 1 else f"{row.regions} regions"
         line = f"{row.input}: {regions} in {row.seconds:.1f} s -> {written}"
-        click.echo(one_line(line), err=True)
+        say(line)
         if self._verbose:
             stages = (f"{stage} {seconds:.3f} s" for stage, seconds in row.timings.items())
             click.echo("  " + ", ".join(stages), err=True)

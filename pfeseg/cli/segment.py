@@ -30,7 +30,7 @@ from pfeseg.cli.report import Reporter
 from pfeseg.cli.settings import make_settings, settings_options
 from pfeseg.cli.values import words
 from pfeseg.cli.volumes import check_kinds, make_volume_settings, volume_options
-from pfeseg.cli.wording import one_line, usage_errors
+from pfeseg.cli.wording import say, usage_errors
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.kinds import (
     BY_TILES,
@@ -96,7 +96,9 @@ if TYPE_CHECKING:
     "--skip-existing",
     is_flag=True,
     heading=Heading.RESULTS,
-    help="Leave out inputs whose results exist: continues a batch that was stopped.",
+    help="Leave out inputs whose results are there, by their reports made from the same input "
+    "with the same settings: continues a batch that was stopped. Results of other settings are "
+    "refused, or made again with --overwrite.",
 )
 @option(
     "--files-from",
@@ -193,8 +195,6 @@ def segment(
 
     Exit codes: 0 all done, 1 an input failed, 2 wrong usage, 130 interrupted.
     """
-    if overwrite and skip_existing:
-        raise click.UsageError("give --overwrite or --skip-existing, not both")
     if quiet and verbose:
         raise click.UsageError("give -q or -v, not both")
     kinds = tuple(dict.fromkeys((*save, *(OF_HIERARCHY if hierarchy else ()))))
@@ -221,8 +221,10 @@ def segment(
         raise click.UsageError("missing argument INPUT: a file, a folder, a pattern or -")
 
     from pfeseg.files.inputs import STANDARD_INPUT, expand_inputs, parse_shard, take_shard
+    from pfeseg.files.replacing import clear_strays
     from pfeseg.run.batch import Row
     from pfeseg.run.plan import make_tasks, plan_results, refuse_done
+    from pfeseg.run.resume import leave_out_done
 
     expanded = expand_inputs(names, recursive)
     found = expanded.inputs
@@ -246,23 +248,23 @@ def segment(
         content=content,
         **reading,
         overlay_size=overlay_size,
+        replaces=overwrite,
         memory_limit=memory_limit_of(memory_limit, min(jobs, len(found)) if tile is None else jobs),
         spacing=spacing,
         tile=tile,
     )
     if expanded.left_out and not quiet:
-        click.echo(one_line(expanded.left_out_line()), err=True)
+        say(expanded.left_out_line())
     reporter = Reporter(
         len(found), as_json=as_json, quiet=quiet, verbose=verbose, fail_fast=fail_fast
     )
     if skip_existing:
-        tasks = [task.without_existing() for task in tasks]
-        for task in tasks:
-            if not task.results:
-                reporter.add(Row(str(task.source), "skipped"))
-        tasks = [task for task in tasks if task.results]
+        tasks, done = leave_out_done(tasks, redo=overwrite)
+        for task in done:
+            reporter.add(Row(str(task.source), "skipped"))
     elif not overwrite:
         refuse_done(tasks)
+    clear_strays(path.parent for task in tasks for path in task.results.values())
     for item in found:
         if item.problem and reporter.wants_more:
             reporter.add(Row(str(item.path), "failed", item.problem))
@@ -302,17 +304,22 @@ def _check_tiled(
 
 def _listed(files_from: str | None) -> list[str]:
     from pfeseg.files.inputs import read_name_list
+    from pfeseg.files.opening import read_stream
 
     if files_from is None:
         return []
-    content = _read_standard_input() if files_from == "-" else Path(files_from).read_bytes()
-    return read_name_list(content)
+    if files_from == "-":
+        return read_name_list(_read_standard_input())
+    with Path(files_from).open("rb") as file:  # which may be a pipe, as it is named outright
+        return read_name_list(read_stream(file, files_from))
 
 
 def _read_standard_input() -> bytes:
+    from pfeseg.files.opening import MAX_BYTES, read_stream
+
     if sys.stdin is None:
         raise InvalidInputError("standard input is closed")
-    return sys.stdin.buffer.read()
+    return read_stream(sys.stdin.buffer, "standard input", MAX_BYTES)
 
 
 def _run(

@@ -219,15 +219,15 @@ def make_settings(
 
 
 def _read_config(path: Path) -> Settings:
-    import json
+    from pfeseg.files.opening import read_json
 
+    values = read_json(path)
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
         settings = values.get("settings", values)
         if not settings:
             raise InvalidInputError("it holds no settings")
         return Settings.from_dict(settings)
     except InvalidInputError as error:
         raise InvalidInputError(f"{path}: {error.marked}") from error
-    except (ValueError, AttributeError, TypeError, OSError, RecursionError) as error:
+    except (ValueError, AttributeError, TypeError, OverflowError) as error:
         raise InvalidInputError(f"{path}: no settings in JSON ({error})") from error

@@ -25,7 +25,7 @@ from pfeseg.cli.options import (
 from pfeseg.cli.progress import count_bar
 from pfeseg.cli.settings import CUT_OPTIONS, make_settings, settings_options
 from pfeseg.cli.values import numbers
-from pfeseg.cli.wording import one_line
+from pfeseg.cli.wording import say
 from pfeseg.errors import InvalidInputError
 
 
@@ -107,6 +107,7 @@ def sweep(
     settings = make_settings(**options)
     from pfeseg.files.matlab import check_size, read_ground_truths
     from pfeseg.files.raster import read_raster
+    from pfeseg.files.replacing import clear_strays
     from pfeseg.files.writing import refuse_existing, refuse_unwritable, write_png, write_text
     from pfeseg.run.sweep import (
         best_rows,
@@ -125,7 +126,9 @@ def sweep(
     if not overwrite:
         refuse_existing([table, sheet])
     refuse_unwritable(folder)
-    truths = read_ground_truths(ground_truth) if ground_truth else []
+    clear_strays([folder])
+    huge = reading["allow_huge"]
+    truths = read_ground_truths(ground_truth, huge) if ground_truth else []
     picture = read_raster(image, settings.stretch, settings.bands, **reading)
     if ground_truth:
         check_size(ground_truth, truths, picture.shape)
@@ -165,4 +168,4 @@ def sweep(
         click.echo(f"best by {metric}: d = {row.d}, k = {row.k} ({figure:.4f})")
     click.echo(f"recommended: -d {chosen['d']} -k {chosen['k']}")
     if not quiet:
-        click.echo(one_line(f"written: {table}, {sheet}"), err=True)
+        say(f"written: {table}, {sheet}")

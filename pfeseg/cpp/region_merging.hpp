@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 #include <queue>
+#include <stdexcept>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -86,6 +87,7 @@ class RegionMerging {
                 regions_[end].perimeter += lengths[e];
             }
         }
+        check_simple();
     }
 
     // Merges until no two regions touch. The heights, log-odds, never fall.
@@ -136,6 +138,18 @@ class RegionMerging {
         int32_t first, second;
         double length, odds;
     };
+
+    // Refuses a region that touches itself, or another one twice.
+    void check_simple() {
+        for (int32_t region = 0; region < n_; ++region)
+            for (const int32_t e : edges_of_[region]) {
+                int32_t &seen = edge_to_[other_end(e, region)];
+                if (seen == region || other_end(e, region) == region)
+                    throw std::invalid_argument("two regions meet more than once, or one itself");
+                seen = region;
+            }
+        std::fill(edge_to_.begin(), edge_to_.end(), -1);
+    }
 
     void find_all_odds() {
         for (Edge &edge : edges_)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from string import Formatter
 
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.kinds import KINDS, REPORT
@@ -40,13 +41,16 @@ def result_paths(
 
 def _fill(template: str, values: dict[str, str]) -> str:
     try:
+        if any(spec or conversion or (field is not None and field not in values)
+               for _, field, spec, conversion in Formatter().parse(template)):  # fmt: skip
+            raise ValueError("more than a plain field")
         base = template.format(**values)
-    except (KeyError, IndexError, ValueError, AttributeError, TypeError) as error:
+    except ValueError as error:
         fields = ", ".join(f"{{{field}}}" for field in TEMPLATE_FIELDS)
         raise InvalidInputError(
             f"the template {template!r} is not understood; its fields are {fields}"
         ) from error
-    if not base or base.endswith("/") or Path(base).is_absolute() or ".." in Path(base).parts:
+    if not base or base.endswith("/") or Path(base).is_absolute() or ".." in Path(f"{base}_").parts:
         raise InvalidInputError(
             f"the template {template!r} must name a file below the folder, not {base!r}"
         )

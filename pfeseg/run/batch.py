@@ -14,8 +14,10 @@ from pfeseg.files.georeference import read_band_means
 from pfeseg.files.kinds import KINDS, REPORT, Segmented
 from pfeseg.files.map_units import describe_place
 from pfeseg.files.raster import read_raster
+from pfeseg.files.replacing import appearing_together
 from pfeseg.parallel import run_unordered
 from pfeseg.run.plan import Task
+from pfeseg.run.resume import input_facts, told_files
 from pfeseg.run.tiles import OnTile, segment_by_tiles
 from pfeseg.run.volumes import segment_and_write_volume
 from pfeseg.segmentation.clock import Clock, OnStage
@@ -122,7 +124,7 @@ def _work_on(
 def _segment_and_write(
     task: Task, settings: Settings, name: str, threads: int | None, on_stage: OnStage | None
 ) -> tuple[int, dict[str, float]]:
-    clock = Clock(on_stage)
+    clock, facts = Clock(on_stage), input_facts(task)
     source = task.source if task.content is None else task.content
     with clock("read"):
         image = read_raster(
@@ -148,13 +150,13 @@ def _segment_and_write(
     )
     result = segment(image, settings, hierarchy=wants_tree, threads=threads, on_stage=on_stage)
 
-    reading, band_means = task.reading, None
+    band_means = None
     if image.georeference is not None:
-        reading |= describe_place(image.georeference)
+        facts |= describe_place(image.georeference)
         if image.n_bands > len(image.bands):
             band_means = partial(read_band_means, source, page=task.page or 0, name=name)
 
-    def segmented(files: dict[str, float]) -> Segmented:
+    def segmented(files: dict[str, float], told: dict[str, Any]) -> Segmented:
         timings = {"read": files["read"]} | result.timings | files  # "write" comes last
         rounded = {stage: round(seconds, 4) for stage, seconds in timings.items()}
         return Segmented(
@@ -164,18 +166,19 @@ def _segment_and_write(
             rounded,
             task.overlay_size,
             threads,
-            reading,
+            told,
             band_means,
         )
 
-    with clock("write"):
-        unwritten = segmented(clock.seconds)
-        for kind, path in task.results.items():
-            if kind != REPORT:
-                KINDS[kind].write(path, unwritten)
-    done = segmented(clock.seconds)
-    if REPORT in task.results:  # the last, as it tells how long all took and that all is done
-        KINDS[REPORT].write(task.results[REPORT], done)
+    with appearing_together(task.replaces) as made:
+        with clock("write"):
+            unwritten = segmented(clock.seconds, facts)
+            for kind, path in task.results.items():
+                if kind != REPORT:
+                    KINDS[kind].write(path, unwritten)
+        done = segmented(clock.seconds, facts | told_files(task, made))
+        if REPORT in task.results:  # the last, as it tells how long all took and that all is done
+            KINDS[REPORT].write(task.results[REPORT], done)
     return result.n_regions, done.timings
 
 

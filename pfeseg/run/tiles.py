@@ -15,7 +15,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,7 @@ from pfeseg.files.map_units import describe_place, map_areas, map_columns
 from pfeseg.files.masking import no_pixel_left
 from pfeseg.files.pieces import Mosaic
 from pfeseg.files.regions import regions_csv
+from pfeseg.files.replacing import appearing_together, scratch_folder
 from pfeseg.files.report import report_text
 from pfeseg.files.style import qgis_style
 from pfeseg.files.windows import open_windows
@@ -43,6 +43,7 @@ from pfeseg.regions.hierarchy import APART, Hierarchy
 from pfeseg.regions.linkage import Boundaries, link
 from pfeseg.run.look import find_look
 from pfeseg.run.plan import Task
+from pfeseg.run.resume import input_facts, told_files
 from pfeseg.run.sewing import Measured, TiledImage, cut_tile, measure_tile, sew_row, trim_tile
 from pfeseg.run.survey import look_again
 from pfeseg.segmentation.clock import Clock
@@ -108,14 +109,16 @@ def segment_by_tiles(
     """
     beside = task.results[REPORT].parent
     beside.mkdir(parents=True, exist_ok=True)
-    clock = Clock()
-    with TemporaryDirectory(prefix=".pfeseg-", suffix=".part", dir=beside) as folder:
-        of, sewn = sew_raster(task, Path(folder), jobs, threads, on_tile, clock)
-        with clock("write"):
-            _write(task, of, sewn, jobs)
-        timings = {stage: round(seconds, 4) for stage, seconds in clock.seconds.items()}
-        report = report_text(task.source, _report(of, sewn, task), timings, task.reading)
-        write_text(task.results[REPORT], report)
+    clock, facts = Clock(), input_facts(task)
+    with scratch_folder(beside) as folder:
+        of, sewn = sew_raster(task, folder, jobs, threads, on_tile, clock)
+        with appearing_together(task.replaces) as made:
+            with clock("write"):
+                _write(task, of, sewn, jobs)
+            timings = {stage: round(seconds, 4) for stage, seconds in clock.seconds.items()}
+            told = facts | told_files(task, made)
+            report = report_text(task.source, _report(of, sewn), timings, told)
+            write_text(task.results[REPORT], report)
     return sewn.n_regions, timings
 
 
@@ -313,7 +316,7 @@ def _map_areas(of: TiledImage, place: Georeference, sewn: Sewn) -> NDArray[np.fl
     return areas
 
 
-def _report(of: TiledImage, sewn: Sewn, task: Task) -> dict[str, Any]:
+def _report(of: TiledImage, sewn: Sewn) -> dict[str, Any]:
     """Return what the report tells of the result."""
     (black, white), tiling = of.model.ends, of.mosaic.tiling
     cut = of.settings.resolved_cut
@@ -331,7 +334,6 @@ def _report(of: TiledImage, sewn: Sewn, task: Task) -> dict[str, Any]:
         "first_label": sewn.first_label,
         **(describe_place(of.model.georeference) if of.model.georeference else {}),
         "tiles": {
-            "size": task.tile,
             "overlap": tiling.overlap,
             "tile_size": [columns.stop, rows.stop],
             "columns": len(tiling.columns),
