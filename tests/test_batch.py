@@ -277,7 +277,7 @@ def test_config_replays_a_run_exactly(samples, tmp_path):
         (["--soc-iterations", "-1"], "--soc-iterations must be"),
         (["--jobs", "0"], "0 is not in the range"),
         (["--config", "missing.json"], "does not exist"),
-        (["--config", "{text}"], "no settings in JSON"),
+        (["--config", "{text}"], "not JSON that can be read"),
         (["--config", "{odd}"], "unknown settings: speed"),
         (["--config", "{odd}", "--preset", "paper"], "not both"),
         (["-o", "{text}"], "is a file"),

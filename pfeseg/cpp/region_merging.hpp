@@ -197,9 +197,9 @@ class RegionMerging {
         for (const int32_t e : edges) {
             const int32_t other = other_end(e, kept);
             edge_to_[other] = -1;
-            fetch_soon(&means_[other * columns_], columns_);
+            fetch_soon(means_.data() + other * columns_, columns_);
             fetch_soon(&regions_[other].area, 3);
-            fetch_soon(&contrasts_[e * n_contrasts_], n_contrasts_);
+            fetch_soon(contrasts_.data() + e * n_contrasts_, n_contrasts_);
         }
         for (const int32_t e : edges) edges_[e].odds = log_odds(edges_[e]);
         wait_for_lowest(kept);
@@ -210,8 +210,8 @@ class RegionMerging {
         Region &region = regions_[kept];
         const double area = region.area + regions_[absorbed].area;
         const double share = regions_[absorbed].area / area;
-        double *means = &means_[kept * columns_];
-        const double *others = &means_[absorbed * columns_];
+        double *means = means_.data() + kept * columns_;
+        const double *others = means_.data() + absorbed * columns_;
         for (size_t k = 0; k < columns_; ++k) means[k] += share * (others[k] - means[k]);
         region.area = area;
         region.log_share = std::log(area / total_);
@@ -231,7 +231,7 @@ class RegionMerging {
             sum += chance_.plain[feature] * value + chance_.root[feature] * std::sqrt(value);
             ++feature;
         };
-        const double *contrasts = &contrasts_[(&edge - edges_.data()) * n_contrasts_];
+        const double *contrasts = contrasts_.data() + (&edge - edges_.data()) * n_contrasts_;
         for (size_t k = 0; k < n_contrasts_; ++k) add(contrasts[k] / edge.length);
         for (const Group &group : groups_) add(difference(edge.first, edge.second, group));
         add(edge.length / std::min(a.perimeter, b.perimeter));
@@ -244,8 +244,8 @@ class RegionMerging {
     }
 
     double difference(int32_t a, int32_t b, const Group &group) const {
-        const double *p = &means_[a * columns_ + group.first];
-        const double *q = &means_[b * columns_ + group.first];
+        const double *p = means_.data() + a * columns_ + group.first;
+        const double *q = means_.data() + b * columns_ + group.first;
         const int64_t size = group.last - group.first;
         if (group.comparison == Comparison::smaller)
             return std::min(std::accumulate(p, p + size, 0.0), std::accumulate(q, q + size, 0.0));
