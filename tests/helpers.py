@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -75,3 +77,11 @@ def random_regions(rng, n=30) -> tuple[np.ndarray, RegionGraph]:
     lengths = rng.integers(1, 20, len(pairs)).astype(float)
     along = {name: rng.random(len(pairs)) * lengths for name in CHANCE.contrasts}
     return base, RegionGraph(areas, sums, pairs, lengths, along)
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 20) -> None:
+    """Wait until something holds; fails if it never does."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)

@@ -16,7 +16,7 @@ import pfeseg
 PACKAGE = ROOT / "pfeseg"
 
 ROOMS = (
-    *("errors", "checks", "machine", "parallel", "_kernels", "kernels"),
+    *("errors", "checks", "machine", "parallel", "engines", "_kernels", "kernels"),
     "solver",  # graphs only: images come later
     *("image", "labels", "clustering", "pixels", "regions"),
     *("segmentation", "pictures", "files", "run", "benchmark", "cli"),

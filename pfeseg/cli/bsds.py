@@ -115,6 +115,7 @@ def bsds(
     from pfeseg.benchmark.dataset import Plan, find_items, run_items, start_run
     from pfeseg.benchmark.figures import check_matplotlib
     from pfeseg.benchmark.results import write_results
+    from pfeseg.engines.local import Local
 
     figures = not {"pfe", "hierarchy"}.isdisjoint(methods) and not no_figures
     if figures:
@@ -126,7 +127,10 @@ def bsds(
     if not quiet and todo < len(items):
         click.echo(f"{len(items) - todo} of {len(items)} images are done already", err=True)
     failed = False
-    with count_bar(todo, "image", quiet) as bar, closing(run_items(plan, items, jobs)) as outcomes:
+    with (
+        count_bar(todo, "image", quiet) as bar,
+        closing(run_items(plan, items, Local(jobs))) as outcomes,
+    ):
         for outcome in outcomes:
             bar.update()
             failed = failed or bool(outcome.errors)

@@ -11,7 +11,7 @@ import click
 from pfeseg.cli.options import Command, Heading, option
 from pfeseg.errors import InvalidInputError
 
-LIBRARIES = ("numpy", "scipy", "scikit-image", "scikit-learn", "imageio", "pillow", "joblib")
+LIBRARIES = ("numpy", "scipy", "scikit-image", "scikit-learn", "imageio", "pillow")
 
 
 @click.command(cls=Command)

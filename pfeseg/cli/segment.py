@@ -34,6 +34,7 @@ from pfeseg.files.kinds import LABELS_FORMATS, OF_HIERARCHY, OVERLAY_FORMATS, SA
 from pfeseg.segmentation.methods import METHODS
 
 if TYPE_CHECKING:
+    from pfeseg.engines.engine import Engine
     from pfeseg.run.batch import Row
     from pfeseg.run.plan import Task
 
@@ -183,6 +184,7 @@ def segment(
     if not names:
         raise click.UsageError("missing argument INPUT: a file, a folder, a pattern or -")
 
+    from pfeseg.engines.local import Local
     from pfeseg.files.inputs import STANDARD_INPUT, expand_inputs, parse_shard, take_shard
     from pfeseg.run.batch import Row
     from pfeseg.run.plan import make_tasks, plan_results, refuse_done
@@ -228,7 +230,7 @@ def segment(
         if item.problem and reporter.wants_more:
             reporter.add(Row(str(item.path), "failed", item.problem))
     if reporter.wants_more:
-        with closing(_run(tasks, jobs, threads, quiet)) as rows:
+        with closing(_run(tasks, Local(jobs), threads, quiet)) as rows:
             for row in rows:
                 reporter.add(row)
                 if not reporter.wants_more:
@@ -252,7 +254,7 @@ def _read_standard_input() -> bytes:
 
 
 def _run(
-    tasks: Sequence[Task], jobs: int, threads: int | None, quiet: bool
+    tasks: Sequence[Task], engine: Engine, threads: int | None, quiet: bool
 ) -> Generator[Row, None, None]:
     """Run the tasks under one progress bar: of stages for one image, else of images."""
     from pfeseg.run.batch import run_batch, run_task
@@ -265,7 +267,7 @@ def _run(
     with (
         batch_bar(len(tasks), quiet) as (bar, tell),
         closing(
-            run_batch(tasks, jobs, threads, lambda task, stage: tell(task.name, stage))
+            run_batch(tasks, engine, threads, lambda task, stage: tell(task.name, stage))
         ) as rows,
     ):
         for row in rows:

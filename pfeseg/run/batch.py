@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
-from pfeseg.errors import PfesegWarning, failure
+from pfeseg.engines.engine import Call, Engine, Work
+from pfeseg.errors import PfesegWarning, failure, given_up
 from pfeseg.files.kinds import KINDS, REPORT, Segmented
 from pfeseg.files.raster import read_raster
-from pfeseg.parallel import run_unordered
 from pfeseg.run.plan import Task
 from pfeseg.segmentation.clock import Clock, OnStage
 from pfeseg.segmentation.memory import refuse_too_large
@@ -132,18 +132,24 @@ def _segment_and_write(
 
 def run_batch(
     tasks: Sequence[Task],
-    jobs: int,
+    engine: Engine,
     threads: int | None = None,
     on_stage: Callable[[Task, str], None] | None = None,
 ) -> Generator[Row, None, None]:
-    """Run tasks in `jobs` processes and yield their rows as they are done.
+    """Run tasks on an engine and yield their rows as they are done.
 
-    Each of several processes computes with one thread unless `threads` says otherwise; the
-    results do not depend on that. `on_stage` is told of each task and stage if there is one
-    process only.
+    Where tasks run side by side, each computes with one thread unless `threads` says otherwise;
+    the results do not depend on that. `on_stage` is told of each task and stage if all run in
+    this process.
     """
-    if jobs > 1:
-        calls = [(task, threads or 1) for task in tasks]
-        return run_unordered(run_task, calls, jobs)
+    if engine.is_elsewhere:
+        work = Work(run_task, shared=tasks[0].settings if tasks else None)
+        return engine.run(work, [(task, threads or 1) for task in tasks], _give_up)
     told = [on_stage and partial(on_stage, task) for task in tasks]
-    return run_unordered(run_task, [(t, threads, f) for t, f in zip(tasks, told, strict=True)], 1)
+    calls = [(task, threads, tell) for task, tell in zip(tasks, told, strict=True)]
+    return engine.run(Work(run_task), calls, _give_up)
+
+
+def _give_up(call: Call, reason: str) -> Row:
+    source = str(call[0].source)
+    return Row(source, "failed", given_up(source, reason))
