@@ -5,15 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from pfeseg.cli.engines import Machines, engine_options
 from pfeseg.cli.options import (
     Command,
     Heading,
-    jobs_option,
     memory_limit_of,
     memory_option,
     option,
@@ -34,7 +35,6 @@ from pfeseg.files.kinds import LABELS_FORMATS, OF_HIERARCHY, OVERLAY_FORMATS, SA
 from pfeseg.segmentation.methods import METHODS
 
 if TYPE_CHECKING:
-    from pfeseg.engines.engine import Engine
     from pfeseg.run.batch import Row
     from pfeseg.run.plan import Task
 
@@ -111,7 +111,7 @@ if TYPE_CHECKING:
     help="Work on the I-th of N equal parts of the inputs.",
 )
 @reading_options
-@jobs_option("Images to work on at a time.")
+@engine_options("Images to work on at a time.")
 @threads_option
 @memory_option
 @option(
@@ -141,7 +141,7 @@ def segment(
     overwrite: bool,
     skip_existing: bool,
     fail_fast: bool,
-    jobs: int,
+    machines: Machines,
     threads: int | None,
     memory_limit: float | str | None,
     shard: str | None,
@@ -184,7 +184,7 @@ def segment(
     if not names:
         raise click.UsageError("missing argument INPUT: a file, a folder, a pattern or -")
 
-    from pfeseg.engines.local import Local
+    from pfeseg.engines.engine import EngineError
     from pfeseg.files.inputs import STANDARD_INPUT, expand_inputs, parse_shard, take_shard
     from pfeseg.run.batch import Row
     from pfeseg.run.plan import make_tasks, plan_results, refuse_done
@@ -203,6 +203,8 @@ def segment(
         )
         found = take_shard(found, parse_shard(shard) if shard else (1, 1))
     reads_image = any(item.path == STANDARD_INPUT for item in found)
+    if reads_image and machines.dask:
+        raise click.UsageError("with --dask give files, which all machines see, not -")
     content = _read_standard_input() if reads_image else None
     tasks = make_tasks(
         found,
@@ -211,7 +213,7 @@ def segment(
         content=content,
         **reading,
         overlay_size=overlay_size,
-        memory_limit=memory_limit_of(memory_limit, min(jobs, len(found))),
+        memory_limit=memory_limit_of(memory_limit, min(machines.jobs, len(found))),
     )
     if expanded.left_out and not quiet:
         click.echo(one_line(expanded.left_out_line()), err=True)
@@ -230,11 +232,14 @@ def segment(
         if item.problem and reporter.wants_more:
             reporter.add(Row(str(item.path), "failed", item.problem))
     if reporter.wants_more:
-        with closing(_run(tasks, Local(jobs), threads, quiet)) as rows:
-            for row in rows:
-                reporter.add(row)
-                if not reporter.wants_more:
-                    break
+        try:
+            with closing(_run(tasks, machines, memory_limit is None, threads, quiet)) as rows:
+                for row in rows:
+                    reporter.add(row)
+                    if not reporter.wants_more:
+                        break
+        except EngineError as error:
+            reporter.break_off(error.marked)
     return reporter.finish()
 
 
@@ -254,23 +259,32 @@ def _read_standard_input() -> bytes:
 
 
 def _run(
-    tasks: Sequence[Task], engine: Engine, threads: int | None, quiet: bool
+    tasks: Sequence[Task], machines: Machines, limited: bool, threads: int | None, quiet: bool
 ) -> Generator[Row, None, None]:
-    """Run the tasks under one progress bar: of stages for one image, else of images."""
+    """Run the tasks under one progress bar: of stages for one image, else of images.
+
+    With `limited`, a cluster's own memory limits the tasks, in place of that of this machine.
+    """
     from pfeseg.run.batch import run_batch, run_task
 
-    if len(tasks) == 1:
-        with stage_bar(tasks[0].name, quiet) as on_stage:
-            row = run_task(tasks[0], threads, on_stage)
-        yield row
+    if not tasks:
         return
-    with (
-        batch_bar(len(tasks), quiet) as (bar, tell),
-        closing(
-            run_batch(tasks, engine, threads, lambda task, stage: tell(task.name, stage))
-        ) as rows,
-    ):
-        for row in rows:
-            bar.update()
-            with bar.external_write_mode(file=sys.stderr):
-                yield row
+    folder = list(tasks[0].results.values())[-1].parent
+    with machines.open(len(tasks), folder, [tasks[0].source]) as engine:
+        if len(tasks) == 1 and not engine.is_elsewhere:
+            with stage_bar(tasks[0].name, quiet) as on_stage:
+                row = run_task(tasks[0], threads, on_stage)
+            yield row
+            return
+        if machines.dask and limited:
+            tasks = [replace(task, memory_limit=engine.memory_per_call) for task in tasks]
+        with (
+            batch_bar(len(tasks), quiet) as (bar, tell),
+            closing(
+                run_batch(tasks, engine, threads, lambda task, stage: tell(task.name, stage))
+            ) as rows,
+        ):
+            for row in rows:
+                bar.update()
+                with bar.external_write_mode(file=sys.stderr):
+                    yield row

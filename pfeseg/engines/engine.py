@@ -13,9 +13,15 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from pfeseg.errors import PfesegError
+
 T = TypeVar("T")
 
 Call = tuple[Any, ...]
+
+
+class EngineError(PfesegError):
+    """An engine cannot go on, whatever the calls."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,11 @@ class Engine(ABC):
 
         With `alone`, no other call of the run is near one: where a worker dies, it was this one.
         """
+
+    @property
+    def memory_per_call(self) -> float | None:
+        """Bytes that each call may take, where the engine knows."""
+        return None
 
     @property
     @abstractmethod

@@ -8,11 +8,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
+from pfeseg.engines.engine import EngineError
 from pfeseg.engines.messages import receive, send, unpack
 from pfeseg.engines.worker import GRACE
-from pfeseg.errors import PfesegError
 
 PROGRAM = (
     "import sys; idle, *sys.path = sys.argv[1:]; from pfeseg.engines.worker import serve; "
@@ -30,7 +31,7 @@ class WorkerDeathError(Exception):
     """A worker process ended while it had a call; the message says how."""
 
 
-class WorkerStartError(PfesegError):
+class WorkerStartError(EngineError):
     """A worker process could not begin its work."""
 
 
@@ -43,9 +44,13 @@ class WorkerProcess:
         Packed function and shared object of all calls.
     idle : float, optional
         Seconds without a call after which the process ends by itself.
+    folder : Path, optional
+        Working folder of the process, if there is one of that name.
     """
 
-    def __init__(self, opening: bytes, idle: float | None = None) -> None:
+    def __init__(
+        self, opening: bytes, idle: float | None = None, folder: Path | None = None
+    ) -> None:
         self._opening = opening
         with _not_interrupted():
             process = subprocess.Popen(
@@ -53,6 +58,7 @@ class WorkerProcess:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env=os.environ | ONE_THREAD,
+                cwd=folder if folder and folder.is_dir() else None,
             )
         assert process.stdin is not None
         assert process.stdout is not None
