@@ -39,3 +39,14 @@ def kill_self(marks: Path, number: int, times: int) -> int:
 def sleep_long(folder: Path, number: int) -> None:
     (folder / str(os.getpid())).touch()
     time.sleep(60)
+
+
+def own_parent(_: Any) -> int:
+    time.sleep(0.03)
+    return os.getppid()
+
+
+def when(_: Any) -> tuple[float, float]:
+    begin = time.time()
+    time.sleep(0.2)
+    return begin, time.time()

@@ -85,3 +85,11 @@ def wait_until(holds: Callable[[], bool], seconds: float = 20) -> None:
     while not holds():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.02)
+
+
+def is_running(pid: int) -> bool:
+    """Tell whether a process is at work: neither gone nor a zombie."""
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except FileNotFoundError:
+        return False

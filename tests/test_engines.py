@@ -12,7 +12,7 @@ from pathlib import Path
 
 import calls
 import pytest
-from helpers import wait_until
+from helpers import is_running, wait_until
 
 from pfeseg.engines import local
 from pfeseg.engines.engine import Work
@@ -27,13 +27,6 @@ def give_up(call, reason):
 
 def run_local(function, arguments, jobs=2, shared=None):
     return list(Local(jobs).run(Work(function, shared), arguments, give_up))
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except FileNotFoundError:
-        return False
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 7])

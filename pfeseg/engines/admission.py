@@ -15,6 +15,9 @@ from typing import Any
 from pfeseg.engines import remote
 from pfeseg.errors import argument
 
+SEEN_WITHIN = 10.0
+"""Seconds that a shared folder may take to show a new file."""
+
 _SHARED = (
     "inputs and results must lie in folders that all machines share, under the same names; "
     f"choose another {argument('output')} or other workers"
@@ -68,7 +71,11 @@ def _find_unseen(
     """Say of each worker which file one side wrote and the other does not see."""
     objections = {}
     unseen = client.run(
-        remote.first_unseen, [probe, *inputs], workers=list(workers), on_error="return"
+        remote.first_unseen,
+        [probe, *inputs],
+        SEEN_WITHIN,
+        workers=list(workers),
+        on_error="return",
     )
     for worker in workers:
         path = unseen.get(worker, TimeoutError("no answer"))
@@ -76,7 +83,7 @@ def _find_unseen(
             objections[worker] = _objection(path, probe)
     seeing = [worker for worker in workers if worker not in objections]
     left = client.run(remote.leave_file, probe, workers=seeing, on_error="return")
-    end = time.monotonic() + remote.SEEN_WITHIN
+    end = time.monotonic() + SEEN_WITHIN
     for worker in seeing:
         path = left.get(worker, TimeoutError("no answer"))
         if isinstance(path, Exception):

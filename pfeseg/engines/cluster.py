@@ -7,6 +7,7 @@ import logging
 import uuid
 import warnings
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent import futures
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -281,6 +282,7 @@ class _Run:
             return answer
         if type(answer).__name__ == "KilledWorker":
             return Death("the Dask worker died again and again")
-        if isinstance(answer, asyncio.CancelledError):
+        cancelled = isinstance(answer, asyncio.CancelledError | futures.CancelledError)
+        if cancelled or self._client.status != "running":
             raise self._members.lost()
         raise answer

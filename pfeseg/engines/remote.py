@@ -22,9 +22,6 @@ from pfeseg.engines.process import WorkerDeathError, WorkerProcess
 IDLE = 60.0
 """Seconds without a call after which a process ends, if nobody dismissed it."""
 
-SEEN_WITHIN = 10.0
-"""Seconds that a shared folder may take to show a new file."""
-
 
 def versions() -> dict[str, str]:
     """Return the versions on which results may depend."""
@@ -39,9 +36,9 @@ def versions() -> dict[str, str]:
     }
 
 
-async def first_unseen(paths: Sequence[Path]) -> Path | None:
-    """Return a path that cannot be seen here, or None; a shared folder may need a while."""
-    end = time.monotonic() + SEEN_WITHIN
+async def first_unseen(paths: Sequence[Path], seconds: float) -> Path | None:
+    """Return a path that cannot be seen here within some seconds, or None."""
+    end = time.monotonic() + seconds
     for path in paths:
         while not path.exists():
             if time.monotonic() > end:
