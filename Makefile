@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SAMPLES := astronaut.jpg chelsea.jpg coffee.jpg rocket.jpg scene.png
 
-.PHONY: help install lint type test bench bench-growth bench-quality profile demo docs sanitize clean
+.PHONY: help install lint type test bench bench-growth bench-quality profile faults demo docs sanitize clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-14s %s\n", $$1, $$2}'
@@ -36,6 +36,9 @@ profile: .venv/installed ## Show where the time goes, by stages and functions
 
 bench-quality: .venv/installed ## Compare segmentations with those of rivals on BSDS500_ROOT; half an hour
 	$(BIN)/python benchmarks/quality.py
+
+faults: .venv/installed ## Stop batches at 30 random moments, and finish them; takes two minutes
+	$(BIN)/python tests/faults.py
 
 demo: .venv/installed ## Segment the sample images into demo/
 	$(BIN)/pfeseg segment $(addprefix sample_images/,$(SAMPLES)) -o demo --overwrite

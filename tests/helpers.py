@@ -93,3 +93,13 @@ def is_running(pid: int) -> bool:
         return "Z" not in Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
     except FileNotFoundError:
         return False
+
+
+def children(pid: int) -> list[int]:
+    """List the processes that a process started; none of one that is gone."""
+    try:
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        found = [(task / "children").read_text().split() for task in tasks]
+    except FileNotFoundError:
+        return []
+    return [int(child) for ids in found for child in ids]

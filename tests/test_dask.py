@@ -20,7 +20,7 @@ from helpers import is_running, names, run, save_truth, wait_until
 
 from pfeseg.engines.cluster import open_cluster
 from pfeseg.engines.engine import Work
-from pfeseg.errors import InvalidInputError
+from pfeseg.errors import InvalidInputError, PfesegWarning
 
 pytest.importorskip("distributed", reason="pip install 'pfeseg[dask]'")
 
@@ -253,6 +253,19 @@ def test_a_cluster_that_will_not_do_is_refused_in_one_line(others, folder, tmp_p
     others.folder.mkdir()
     others.work(*NANNY_FREE, within=("unshare", "--mount", "sh", "-c", hide))
     assert f"does not see what is written into {tmp_path}" in refusal(30)
+
+
+def test_a_worker_that_comes_later_is_looked_at_too(others, tmp_path):
+    good = others.work(*NANNY_FREE)
+    preload = tmp_path / "older.py"
+    preload.write_text("import pfeseg\npfeseg.__version__ = '0.0.1'\n")
+    with others.open(tmp_path) as cluster:
+        results = cluster.run(Work(calls.own_parent), [(k,) for k in range(200)], give_up)
+        parents = {next(results)}
+        others.work(*NANNY_FREE, "--preload", str(preload))
+        with pytest.warns(PfesegWarning, match=r"takes no part: it has pfeseg 0\.0\.1"):
+            parents |= set(results)
+    assert parents == {good.pid}
 
 
 def test_a_scheduler_that_is_gone_costs_nothing_that_is_done(others, samples, tmp_path):

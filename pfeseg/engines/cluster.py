@@ -85,7 +85,7 @@ def _local_cluster(address: str, distributed: Any) -> Iterator[Any]:
     cluster = distributed.LocalCluster(
         n_workers=int(count),
         threads_per_worker=1,
-        dashboard_address=None,
+        dashboard_address=":0",  # any free port
         silence_logs=logging.CRITICAL,
     )
     with _ended(cluster):

@@ -98,13 +98,18 @@ class Members:
 
     def reached(self, function: Callable[[], T]) -> T:
         """Return what a function of the client returns; an error unless the scheduler answers."""
-        error: BaseException | None = None
-        if self._client.status == "running":
+        error: Exception | None = None
+        if self._is_connected():
             try:
                 return function()
-            except OSError as caught:
+            except Exception as caught:
+                if self._is_connected() and not isinstance(caught, OSError):
+                    raise
                 error = caught
         raise self.lost() from error
+
+    def _is_connected(self) -> bool:
+        return bool(self._client.status == "running")
 
     def lost(self) -> EngineError:
         """Make the error of a scheduler that is gone."""

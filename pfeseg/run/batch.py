@@ -13,9 +13,10 @@ from pfeseg.engines.engine import Call, Engine, Work
 from pfeseg.errors import PfesegWarning, failure, given_up
 from pfeseg.files.kinds import KINDS, REPORT, Segmented
 from pfeseg.files.raster import read_raster
+from pfeseg.files.sizes import peek_size
 from pfeseg.run.plan import Task
 from pfeseg.segmentation.clock import Clock, OnStage
-from pfeseg.segmentation.memory import refuse_too_large
+from pfeseg.segmentation.memory import estimate_memory, refuse_too_large
 from pfeseg.segmentation.segment import segment
 
 
@@ -143,11 +144,19 @@ def run_batch(
     this process.
     """
     if engine.is_elsewhere:
-        work = Work(run_task, shared=tasks[0].settings if tasks else None)
+        shared = tasks[0].settings if tasks else None
+        work = Work(run_task, shared=shared, memory=_memory_of)
         return engine.run(work, [(task, threads or 1) for task in tasks], _give_up)
     told = [on_stage and partial(on_stage, task) for task in tasks]
     calls = [(task, threads, tell) for task, tell in zip(tasks, told, strict=True)]
     return engine.run(Work(run_task), calls, _give_up)
+
+
+def _memory_of(task: Task, threads: int | None) -> float | None:
+    """Return about how many bytes a task needs, where the size of its image can be told."""
+    size = peek_size(task.source)
+    wants_tree = any(KINDS[kind].needs_hierarchy for kind in task.results)
+    return None if size is None else estimate_memory(size, task.settings, wants_tree)
 
 
 def _give_up(call: Call, reason: str) -> Row:
