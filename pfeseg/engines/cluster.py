@@ -17,6 +17,7 @@ from pfeseg.engines import remote
 from pfeseg.engines.engine import Call, Death, Engine, Work
 from pfeseg.engines.members import LOOK_EVERY, MEMORY, Members, Worker
 from pfeseg.engines.messages import pack
+from pfeseg.engines.process import not_interrupted
 from pfeseg.errors import InvalidInputError, argument
 
 REACHABLE_WITHIN = 10.0
@@ -82,14 +83,22 @@ def _local_cluster(address: str, distributed: Any) -> Iterator[Any]:
             f"{argument('dask')}: local:N starts N processes of this machine, such as local:4; "
             f"got {address!r}"
         )
-    cluster = distributed.LocalCluster(
-        n_workers=int(count),
-        threads_per_worker=1,
-        dashboard_address=":0",  # any free port
-        silence_logs=logging.CRITICAL,
-    )
+    with not_interrupted(), _ignoring_warnings():
+        cluster = distributed.LocalCluster(
+            n_workers=int(count),
+            threads_per_worker=1,
+            dashboard_address=":0",  # any free port
+            silence_logs=logging.CRITICAL,
+        )
     with _ended(cluster):
         yield cluster
+
+
+@contextmanager
+def _ignoring_warnings() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 @contextmanager
@@ -104,8 +113,7 @@ def _ended(opened: Any) -> Iterator[Any]:
 
 def _connect(target: Any, distributed: Any) -> Any:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of versions, which are compared afterwards
+        with _ignoring_warnings():  # of versions, which are compared afterwards
             return distributed.Client(target, timeout=REACHABLE_WITHIN, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise InvalidInputError(

@@ -80,7 +80,7 @@ class _Crew:
         with self._lock:
             self._is_dismissed = True
             for worker in self._workers:
-                worker.terminate()
+                worker.dismiss()
         for leader in self._leaders:
             leader.join()
 

@@ -52,7 +52,7 @@ class WorkerProcess:
         self, opening: bytes, idle: float | None = None, folder: Path | None = None
     ) -> None:
         self._opening = opening
-        with _not_interrupted():
+        with not_interrupted():
             process = subprocess.Popen(
                 [sys.executable, "-c", PROGRAM, str(idle or ""), *sys.path],
                 stdin=subprocess.PIPE,
@@ -104,14 +104,15 @@ class WorkerProcess:
         """Whether the process is gone."""
         return self._process.poll() is not None
 
-    def terminate(self) -> None:
-        """Ask the process to end now, whatever it does; half-written files are cleared away."""
+    def dismiss(self) -> None:
+        """Let the process end soon, whatever it does; half-written files are cleared away."""
         self._process.terminate()
-
-    def end(self) -> None:
-        """Dismiss the process; one that is not gone soon is killed."""
         with suppress(OSError):  # what nobody will read
             self._calls.close()
+
+    def end(self) -> None:
+        """Dismiss the process, and kill it if it is not gone soon."""
+        self.dismiss()
         self._wait_or_kill()
         self._answers.close()
 
@@ -133,7 +134,7 @@ class WorkerProcess:
 
 
 @contextmanager
-def _not_interrupted() -> Iterator[None]:
+def not_interrupted() -> Iterator[None]:
     """Keep what is typed at a terminal from the processes that are started in this block.
 
     Ctrl-C and a closed terminal are for the process that started them, which then ends them.

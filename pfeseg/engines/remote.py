@@ -99,7 +99,7 @@ class Run:
         with self._lock:
             self._is_over = True
             for process in self._idle + self._busy:
-                process.terminate()
+                process.dismiss()
             for process in self._idle:
                 process.end()
 

@@ -19,6 +19,9 @@ from pfeseg.engines.messages import pack, receive, send, unpack
 GRACE = 1.0
 """Seconds that a call which is at work has to clear up after itself."""
 
+TERMINATED = 143
+"""Exit code after SIGTERM."""
+
 
 def serve(idle: float | None = None) -> None:
     """Answer the calls that come on standard input, on standard output.
@@ -33,9 +36,13 @@ def serve(idle: float | None = None) -> None:
     calls: SimpleQueue[bytes | None] = SimpleQueue()
     at_work = threading.Event()
     threading.Thread(target=_listen, args=(source, calls, at_work), daemon=True).start()
-    with suppress(Empty, OSError):  # no call for a while, or nobody to answer
-        _answer_calls(calls, answers, at_work, idle)
-    os._exit(0)  # at once: there is nothing to clear up
+    code = 0
+    try:
+        with suppress(Empty, OSError):  # no call for a while, or nobody to answer
+            _answer_calls(calls, answers, at_work, idle)
+    except SystemExit:
+        code = TERMINATED  # half-written files are cleared away by now
+    os._exit(code)  # at once: there is nothing more to clear up
 
 
 def _answer_calls(
@@ -87,5 +94,6 @@ def _listen(source: IO[bytes], calls: SimpleQueue[bytes | None], at_work: thread
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    """End by an exception, so that half-written files are cleared away."""
-    raise SystemExit(128 + number)
+    """End by an exception, once, so that half-written files are cleared away."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise SystemExit
