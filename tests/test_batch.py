@@ -15,7 +15,8 @@ import imageio.v3 as iio
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from helpers import names, run
+from faults import run_undisturbed, start_batch, stop_and_finish
+from helpers import children, names, run
 
 from pfeseg.cli import main
 from pfeseg.files.labels import read_labels
@@ -332,6 +333,45 @@ def test_sigterm_ends_the_workers_and_leaves_nothing_half_written(samples, tmp_p
     assert process.returncode == 143
     left = listing(tmp_path / "out") if (tmp_path / "out").exists() else []
     assert not [name for name in left if name.endswith(".part")]
+
+
+def test_killed_workers_cost_no_image(whole, tmp_path):
+    process = start_batch(whole.parent / "in", tmp_path / "out")
+    killed = set()
+    while len(killed) < 2:
+        for worker in set(children(process.pid)) - killed:
+            os.kill(worker, signal.SIGKILL)
+            killed.add(worker)
+            time.sleep(0.3)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 0, errors
+    assert "4 images: 4 done, 0 failed" in errors
+    assert names(tmp_path / "out") == names(whole)
+
+
+def test_an_image_that_is_too_large_for_its_worker_fails_alone(folder, tmp_path):
+    (folder / "bad.png").unlink()
+    iio.imwrite(folder / "big.png", np.zeros((9000, 9000), np.uint8))
+    # Room for the small ones; as a worker is killed or refused memory where it is short.
+    limited = f"ulimit -v 700000; {shlex.join([sys.executable, '-m', 'pfeseg'])} segment"
+    command = f"{limited} {folder} -o {tmp_path}/out --jobs 2 --memory-limit none -d 3"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    assert done.returncode == 1, done.stderr
+    assert "4 images: 3 done, 1 failed" in done.stderr
+    assert "big.png: " in done.stderr
+    assert "--downsample" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Run a batch that nothing disturbs."""
+    return run_undisturbed(tmp_path_factory.mktemp("faults"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_batch_that_was_stopped_at_any_moment_can_be_finished(whole, tmp_path, number):
+    stop_and_finish(whole, tmp_path / "out", [(number, 0.7)])
 
 
 @pytest.mark.parametrize(("preset", "runs"), [("paper", 300), ("default", 60)])

@@ -31,7 +31,8 @@ from pfeseg import __version__
 from pfeseg.benchmark.evaluation import Pair, compare_contours
 from pfeseg.benchmark.levels import compare_levels
 from pfeseg.benchmark.rows import COLUMNS, STAGES, Row, rows_text
-from pfeseg.errors import InvalidInputError, failure
+from pfeseg.engines.engine import Call, Engine, Work
+from pfeseg.errors import InvalidInputError, failure, given_up
 from pfeseg.files.matlab import (
     UCM_THRESHOLDS,
     check_size,
@@ -45,7 +46,6 @@ from pfeseg.files.replacing import clear_strays
 from pfeseg.files.writing import write_text
 from pfeseg.labels.boundaries import BoundaryCounts
 from pfeseg.labels.metrics import Comparison, compare
-from pfeseg.parallel import run_unordered
 from pfeseg.segmentation.cuts import AUTOMATIC, Clusters
 from pfeseg.segmentation.methods import MethodName
 from pfeseg.segmentation.prepared import PreparedImage
@@ -190,10 +190,15 @@ def _digest(item: Item) -> str:
     return digest.hexdigest()
 
 
-def run_items(plan: Plan, items: Sequence[Item], jobs: int) -> Generator[Outcome, None, None]:
+def run_items(plan: Plan, items: Sequence[Item], engine: Engine) -> Generator[Outcome, None, None]:
     """Work on the images that are not done, and yield what became of each, as it is done."""
     calls = [(plan, item) for item in items if plan.missing(item)]
-    return run_unordered(run_item, calls, jobs)
+    return engine.run(Work(run_item, shared=plan), calls, _give_up)
+
+
+def _give_up(call: Call, reason: str) -> Outcome:
+    item: Item = call[1]
+    return Outcome(item.name, (given_up(str(item.image), reason),), 0.0)
 
 
 def run_item(plan: Plan, item: Item) -> Outcome:

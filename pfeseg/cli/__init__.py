@@ -17,7 +17,7 @@ from pfeseg import __version__
 from pfeseg.cli.wording import in_options, say
 from pfeseg.errors import PfesegError, PfesegWarning
 
-EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
+EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 COMMANDS = {
     "segment": "Cut images into their regions.",
@@ -69,7 +69,7 @@ class Group(click.Group):
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, _terminate)
+            _end_in_order()
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning  # type: ignore[assignment]
             try:
@@ -99,9 +99,16 @@ class Group(click.Group):
         sys.exit(code if isinstance(code, int) else 0)
 
 
-def _terminate(*_: Any) -> None:
-    """End by an exception, so that half-written files and worker processes are cleared away."""
-    raise SystemExit(EXIT_TERMINATED)
+def _end_in_order() -> None:
+    """Let signals end the run by an exception, so that files and workers are cleared away."""
+    signal.signal(signal.SIGTERM, _terminate)
+    hangup = getattr(signal, "SIGHUP", None)  # of a terminal that was closed; nohup ignores it
+    if hangup is not None and signal.getsignal(hangup) == signal.SIG_DFL:
+        signal.signal(hangup, _terminate)
+
+
+def _terminate(number: int, *_: Any) -> None:
+    raise SystemExit(128 + number)
 
 
 def _complain(message: str) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
+from pfeseg.cli.engines import Machines, engine_options
 from pfeseg.cli.options import (
     Command,
     Heading,
     dims_option,
-    jobs_option,
     option,
     quiet_option,
 )
@@ -53,7 +53,7 @@ from pfeseg.segmentation.methods import METHODS
     "hierarchy of regions.",
 )
 @dims_option("5:25", "Dimensions to choose from; k = d. Not for auto and hierarchy.")
-@jobs_option("Images to work on at a time.")
+@engine_options("Images to work on at a time.")
 @option(
     "--limit",
     type=click.IntRange(min=1),
@@ -75,7 +75,7 @@ def bsds(
     split: str,
     methods: tuple[str, ...],
     dims: tuple[int, ...],
-    jobs: int,
+    machines: Machines,
     limit: int | None,
     no_figures: bool,
     quiet: bool,
@@ -126,7 +126,11 @@ def bsds(
     if not quiet and todo < len(items):
         say(f"{len(items) - todo} of {len(items)} images are done already")
     failed = False
-    with count_bar(todo, "image", quiet) as bar, closing(run_items(plan, items, jobs)) as outcomes:
+    with (
+        machines.open(todo, output, [items[0].image]) as engine,
+        count_bar(todo, "image", quiet) as bar,
+        closing(run_items(plan, items, engine)) as outcomes,
+    ):
         for outcome in outcomes:
             bar.update()
             failed = failed or bool(outcome.errors)

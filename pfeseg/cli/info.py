@@ -12,7 +12,7 @@ from pfeseg.cli.options import Command, Heading, allow_huge_option, option
 from pfeseg.cli.wording import one_line
 from pfeseg.errors import InvalidInputError
 
-LIBRARIES = ("numpy", "scipy", "scikit-image", "scikit-learn", "imageio", "pillow", "joblib")
+LIBRARIES = ("numpy", "scipy", "scikit-image", "scikit-learn", "imageio", "pillow")
 
 
 @click.command(cls=Command)

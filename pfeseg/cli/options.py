@@ -88,20 +88,12 @@ def overwrite_option(command: F) -> F:
     )(command)  # fmt: skip
 
 
-def jobs_option(text: str) -> Callable[[F], F]:
-    """Add ``--jobs``; `text` says what runs side by side."""
-    return option(
-        "--jobs", type=click.IntRange(min=1), default=1, metavar="N", heading=Heading.RUN,
-        help=f"{text}  [default: 1]",
-    )  # fmt: skip
-
-
 def threads_option(command: F) -> F:
     """Add ``--threads``."""
     return option(
         "--threads", type=click.IntRange(1, 1024), metavar="N", heading=Heading.RUN,
         help="Threads to compute with; never changes the result."
-             "  [default: all, or 1 with --jobs]",
+             "  [default: all, or 1 with --jobs or --dask]",
     )(command)  # fmt: skip
 
 

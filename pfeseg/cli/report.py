@@ -25,6 +25,7 @@ class Reporter:
         self.quiet, self._verbose = quiet, verbose
         self._done = self._skipped = 0
         self._failures: list[str] = []
+        self._is_broken_off = False
         self._started = time.perf_counter()
 
     @property
@@ -60,6 +61,12 @@ class Reporter:
             stages = (f"{stage} {seconds:.3f} s" for stage, seconds in row.timings.items())
             click.echo("  " + ", ".join(stages), err=True)
 
+    def break_off(self, error: str) -> None:
+        """Say why no more images can be worked on."""
+        self._is_broken_off = True
+        rest = "; the same with --skip-existing goes on from here"
+        click.echo(f"Error: {one_line(in_options(error))}{rest}", err=True)
+
     def finish(self) -> int:
         """Sum up many images, and return the exit code."""
         failed = len(self._failures)
@@ -76,4 +83,4 @@ class Reporter:
                 click.echo("failures:", err=True)
                 for failure in self._failures:
                     click.echo(f"  {failure}", err=True)
-        return 1 if failed else 0
+        return 1 if failed or self._is_broken_off else 0

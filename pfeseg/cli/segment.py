@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Generator, Sequence
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pfeseg.cli.engines import Machines, engine_options
+from pfeseg.cli.inputs import listed, read_standard_input
 from pfeseg.cli.options import (
     Command,
     Heading,
-    jobs_option,
     memory_limit_of,
     memory_option,
     option,
@@ -25,15 +24,14 @@ from pfeseg.cli.options import (
     reading_options,
     threads_option,
 )
-from pfeseg.cli.progress import batch_bar, stage_bar, tile_bar
 from pfeseg.cli.report import Reporter
+from pfeseg.cli.running import run_tasks
 from pfeseg.cli.settings import make_settings, settings_options
+from pfeseg.cli.tiles import check_tiled, tile_option
 from pfeseg.cli.values import words
 from pfeseg.cli.volumes import check_kinds, make_volume_settings, volume_options
 from pfeseg.cli.wording import say, usage_errors
-from pfeseg.errors import InvalidInputError
 from pfeseg.files.kinds import (
-    BY_TILES,
     KINDS,
     LABELS_FORMATS,
     OF_HIERARCHY,
@@ -43,8 +41,6 @@ from pfeseg.files.kinds import (
 from pfeseg.segmentation.methods import METHODS
 
 if TYPE_CHECKING:
-    from pfeseg.run.batch import Row
-    from pfeseg.run.plan import Task
     from pfeseg.segmentation.settings import Settings
     from pfeseg.volumes.settings import VolumeSettings
 
@@ -123,16 +119,8 @@ if TYPE_CHECKING:
 )
 @reading_options
 @volume_options
-@option(
-    "--tile",
-    type=click.IntRange(min=64),
-    metavar="SIZE",
-    heading=Heading.INPUTS,
-    help="Segment rasters of any size by overlapping tiles of at most this many pixels a side, "
-    "whose regions are joined across the seams. Each tile is embedded at --max-size pixels; the "
-    "overlay has at most 2000 a side, or --overlay-size.",
-)
-@jobs_option("Images, or tiles of one, to work on at a time.")
+@tile_option
+@engine_options("Images, or tiles of one, to work on at a time.")
 @threads_option
 @memory_option
 @option(
@@ -163,7 +151,7 @@ def segment(
     skip_existing: bool,
     fail_fast: bool,
     tile: int | None,
-    jobs: int,
+    machines: Machines,
     threads: int | None,
     memory_limit: float | str | None,
     shard: str | None,
@@ -213,13 +201,14 @@ def segment(
         if set(kinds) & set(OF_HIERARCHY) and not METHODS[settings.method].has_hierarchy:
             raise click.UsageError(f"a hierarchy needs the method pfe, not {settings.method}")
         if tile is not None:
-            _check_tiled(settings, kinds, labels_format, inputs)
+            check_tiled(settings, kinds, labels_format, inputs, machines)
     if files_from == "-" and "-" in inputs:
         raise click.UsageError("standard input can hold an image or the list of names, not both")
-    names = [*inputs, *_listed(files_from)]
+    names = [*inputs, *listed(files_from)]
     if not names:
         raise click.UsageError("missing argument INPUT: a file, a folder, a pattern or -")
 
+    from pfeseg.engines.engine import EngineError
     from pfeseg.files.inputs import STANDARD_INPUT, expand_inputs, parse_shard, take_shard
     from pfeseg.files.replacing import clear_strays
     from pfeseg.run.batch import Row
@@ -240,7 +229,10 @@ def segment(
         )
         found = take_shard(found, parse_shard(shard) if shard else (1, 1))
     reads_image = any(item.path == STANDARD_INPUT for item in found)
-    content = _read_standard_input() if reads_image else None
+    if reads_image and machines.dask:
+        raise click.UsageError("with --dask give files, which all machines see, not -")
+    content = read_standard_input() if reads_image else None
+    sharing = machines.jobs if tile else min(machines.jobs, len(found))
     tasks = make_tasks(
         found,
         plan,
@@ -249,7 +241,7 @@ def segment(
         **reading,
         overlay_size=overlay_size,
         replaces=overwrite,
-        memory_limit=memory_limit_of(memory_limit, min(jobs, len(found)) if tile is None else jobs),
+        memory_limit=memory_limit_of(memory_limit, sharing),
         spacing=spacing,
         tile=tile,
     )
@@ -269,83 +261,17 @@ def segment(
         if item.problem and reporter.wants_more:
             reporter.add(Row(str(item.path), "failed", item.problem))
     if reporter.wants_more:
-        with closing(_run(tasks, jobs, threads, quiet)) as rows:
-            for row in rows:
-                reporter.add(row)
-                if not reporter.wants_more:
-                    break
+        try:
+            with closing(run_tasks(tasks, machines, memory_limit is None, threads, quiet)) as rows:
+                for row in rows:
+                    reporter.add(row)
+                    if not reporter.wants_more:
+                        break
+        except EngineError as error:
+            reporter.break_off(error.marked)
     return reporter.finish()
 
 
 def _has_pyogrio() -> bool:
     """Tell whether what writes GeoPackages is installed, without importing it."""
     return find_spec("pyogrio") is not None and find_spec("rasterio") is not None
-
-
-def _check_tiled(
-    settings: Settings, kinds: Sequence[str], labels_format: str | None, inputs: Sequence[str]
-) -> None:
-    """Refuse what cannot be done by tiles."""
-    from pfeseg.run.tiles import check_by_tiles
-
-    with usage_errors():
-        check_by_tiles(settings)
-    others = [kind for kind in kinds if kind not in BY_TILES]
-    if others:
-        raise click.UsageError(
-            f"--tile writes {', '.join(BY_TILES)}; not {', '.join(others)}, for which all of an "
-            "image is needed"
-        )
-    if labels_format == "png":
-        raise click.UsageError("--tile writes label maps as tif or npy, not as png")
-    if "-" in inputs:
-        raise click.UsageError("--tile reads files by parts, and standard input is none")
-
-
-def _listed(files_from: str | None) -> list[str]:
-    from pfeseg.files.inputs import read_name_list
-    from pfeseg.files.opening import read_stream
-
-    if files_from is None:
-        return []
-    if files_from == "-":
-        return read_name_list(_read_standard_input())
-    with Path(files_from).open("rb") as file:  # which may be a pipe, as it is named outright
-        return read_name_list(read_stream(file, files_from))
-
-
-def _read_standard_input() -> bytes:
-    from pfeseg.files.opening import MAX_BYTES, read_stream
-
-    if sys.stdin is None:
-        raise InvalidInputError("standard input is closed")
-    return read_stream(sys.stdin.buffer, "standard input", MAX_BYTES)
-
-
-def _run(
-    tasks: Sequence[Task], jobs: int, threads: int | None, quiet: bool
-) -> Generator[Row, None, None]:
-    """Run the tasks under one progress bar: of stages for one image, else of images."""
-    from pfeseg.run.batch import run_batch, run_task, run_tiled_task
-
-    if tasks and tasks[0].tile is not None:
-        for task in tasks:  # one after the other, and the tiles of each side by side
-            with tile_bar(task.name, quiet) as on_tile:
-                row = run_tiled_task(task, jobs, threads, on_tile)
-            yield row
-        return
-    if len(tasks) == 1:
-        with stage_bar(tasks[0].name, quiet) as on_stage:
-            row = run_task(tasks[0], threads, on_stage)
-        yield row
-        return
-    with (
-        batch_bar(len(tasks), quiet) as (bar, tell),
-        closing(
-            run_batch(tasks, jobs, threads, lambda task, stage: tell(task.name, stage))
-        ) as rows,
-    ):
-        for row in rows:
-            bar.update()
-            with bar.external_write_mode(file=sys.stderr):
-                yield row

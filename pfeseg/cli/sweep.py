@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
+from pfeseg.cli.engines import Machines, engine_options
 from pfeseg.cli.options import (
     Command,
     Heading,
     dims_option,
-    jobs_option,
     memory_limit_of,
     memory_option,
     option,
@@ -50,7 +51,7 @@ from pfeseg.errors import InvalidInputError
 )
 @output_folder_option
 @overwrite_option
-@jobs_option("Processes to share the dimensions; never changes the result.")
+@engine_options("Processes to share the dimensions; never changes the result.")
 @threads_option
 @memory_option
 @option(
@@ -70,7 +71,7 @@ def sweep(
     ground_truth: Path | None,
     output: Path | None,
     overwrite: bool,
-    jobs: int,
+    machines: Machines,
     threads: int | None,
     memory_limit: float | str | None,
     as_json: bool,
@@ -129,23 +130,28 @@ def sweep(
     clear_strays([folder])
     huge = reading["allow_huge"]
     truths = read_ground_truths(ground_truth, huge) if ground_truth else []
-    picture = read_raster(image, settings.stretch, settings.bands, **reading)
+    reader = partial(read_raster, image, settings.stretch, settings.bands, **reading)
+    picture = reader()
     if ground_truth:
         check_size(ground_truth, truths, picture.shape)
     try:
         largest = settings.changed(n_dims=max(dims))
-        limit = memory_limit_of(memory_limit, min(jobs, len(dims)))
+        limit = memory_limit_of(memory_limit, min(machines.jobs, len(dims)))
         refuse_too_large(picture.shape, largest, limit, many=True, image=picture)
     except InvalidInputError as error:
         raise InvalidInputError(f"{image}: {error.marked}") from error
     asked, candidates = sweep_pairs(settings, dims, n_clusters, picture.shape)
-    with count_bar(len(set(dims)), "dimension", quiet) as bar:
+    with (
+        machines.open(len(set(dims)), folder, [image]) as engine,
+        count_bar(len(set(dims)), "dimension", quiet) as bar,
+    ):
         result = run_sweep(
             picture,
             asked,
             candidates,
             settings,
-            jobs=jobs,
+            engine=engine,
+            reader=reader if machines.dask else None,
             on_dimension=lambda _: bar.update(),
             threads=threads,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -117,10 +118,10 @@ def _is_placed_beside(path: Path) -> bool:
     ending = path.suffix[1:]
     endings = {f"{ending}w", f"{ending[:1]}{ending[-1:]}w", "wld"}
     names = {name for end in endings for name in (end.lower(), end.upper())}
-    if any(path.with_suffix(f".{name}").exists() for name in names):
+    if any(os.access(path.with_suffix(f".{name}"), os.F_OK) for name in names):
         return True
     auxiliary = path.with_name(path.name + ".aux.xml")
-    return auxiliary.exists() and b"<GeoTransform>" in read_file(auxiliary, MAX_TEXT)
+    return os.access(auxiliary, os.F_OK) and b"<GeoTransform>" in read_file(auxiliary, MAX_TEXT)
 
 
 def _warn(message: str, remedy: str = "") -> None:

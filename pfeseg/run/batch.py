@@ -9,19 +9,20 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
-from pfeseg.errors import InvalidInputError, PfesegWarning, failure
+from pfeseg.engines.engine import Call, Engine, Work
+from pfeseg.errors import InvalidInputError, PfesegWarning, failure, given_up
 from pfeseg.files.georeference import read_band_means
 from pfeseg.files.kinds import KINDS, REPORT, Segmented
 from pfeseg.files.map_units import describe_place
 from pfeseg.files.raster import read_raster
 from pfeseg.files.replacing import appearing_together
-from pfeseg.parallel import run_unordered
+from pfeseg.files.sizes import peek_size
 from pfeseg.run.plan import Task
 from pfeseg.run.resume import input_facts, told_files
 from pfeseg.run.tiles import OnTile, segment_by_tiles
 from pfeseg.run.volumes import segment_and_write_volume
 from pfeseg.segmentation.clock import Clock, OnStage
-from pfeseg.segmentation.memory import refuse_too_large
+from pfeseg.segmentation.memory import estimate_memory, refuse_too_large
 from pfeseg.segmentation.segment import segment
 from pfeseg.segmentation.settings import Settings
 from pfeseg.volumes.settings import VolumeSettings
@@ -184,18 +185,34 @@ def _segment_and_write(
 
 def run_batch(
     tasks: Sequence[Task],
-    jobs: int,
+    engine: Engine,
     threads: int | None = None,
     on_stage: Callable[[Task, str], None] | None = None,
 ) -> Generator[Row, None, None]:
-    """Run tasks in `jobs` processes and yield their rows as they are done.
+    """Run tasks on an engine and yield their rows as they are done.
 
-    Each of several processes computes with one thread unless `threads` says otherwise; the
-    results do not depend on that. `on_stage` is told of each task and stage if there is one
-    process only.
+    Where tasks run side by side, each computes with one thread unless `threads` says otherwise;
+    the results do not depend on that. `on_stage` is told of each task and stage if all run in
+    this process.
     """
-    if jobs > 1:
-        calls = [(task, threads or 1) for task in tasks]
-        return run_unordered(run_task, calls, jobs)
+    if engine.is_elsewhere:
+        shared = tasks[0].settings if tasks else None
+        work = Work(run_task, shared=shared, memory=_memory_of)
+        return engine.run(work, [(task, threads or 1) for task in tasks], _give_up)
     told = [on_stage and partial(on_stage, task) for task in tasks]
-    return run_unordered(run_task, [(t, threads, f) for t, f in zip(tasks, told, strict=True)], 1)
+    calls = [(task, threads, tell) for task, tell in zip(tasks, told, strict=True)]
+    return engine.run(Work(run_task), calls, _give_up)
+
+
+def _memory_of(task: Task, threads: int | None) -> float | None:
+    """Return about how many bytes a task needs, where the size of its image can be told."""
+    if isinstance(task.settings, VolumeSettings) or (size := peek_size(task.source)) is None:
+        return None
+    wants_tree = any(KINDS[kind].needs_hierarchy for kind in task.results)
+    writing = max(KINDS[kind].bytes_per_pixel for kind in task.results)
+    return estimate_memory(size, task.settings, wants_tree, writing=writing)
+
+
+def _give_up(call: Call, reason: str) -> Row:
+    source = str(call[0].source)
+    return Row(source, "failed", given_up(source, reason))

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg.engines.local import run_unordered
 from pfeseg.errors import InvalidInputError, PfesegWarning, argument
 from pfeseg.files.beside import style_of
 from pfeseg.files.georeference import read_georeference
@@ -37,7 +38,6 @@ from pfeseg.files.writing import write_picture, write_text
 from pfeseg.image.georeference import Georeference
 from pfeseg.image.tiling import Tiling
 from pfeseg.labels.maps import consecutive
-from pfeseg.parallel import run_unordered
 from pfeseg.regions.clean import absorb_small, min_pixels, neighbour_sets
 from pfeseg.regions.hierarchy import APART, Hierarchy
 from pfeseg.regions.linkage import Boundaries, link
@@ -181,7 +181,7 @@ def _cut(of: TiledImage, jobs: int, threads: int | None, told: OnTile) -> None:
     has_any, warned = False, dict[str, int]()
     calls = [(tile, of, threads) for tile in range(n)]
     told("tiles", 0, n)
-    for done, (_, has_pieces, messages) in enumerate(run_unordered(cut_tile, calls, jobs)):
+    for done, (_, has_pieces, messages) in enumerate(run_unordered(cut_tile, calls, jobs, of)):
         has_any |= has_pieces
         for message in messages:
             warned[message] = warned.get(message, 0) + 1
@@ -199,7 +199,7 @@ def _sew(of: TiledImage, jobs: int, told: OnTile) -> None:
     upright = np.zeros((n_rows, n_columns - 1, tiling.rows[0].stop), dtype=np.int32)
     level = np.zeros((n_rows, tiling.shape[1]), dtype=np.int32)
     calls = [(row, of.mosaic) for row in range(n_rows)]
-    for done, (row, found, below) in enumerate(run_unordered(sew_row, calls, jobs)):
+    for done, (row, found, below) in enumerate(run_unordered(sew_row, calls, jobs, of.mosaic)):
         upright[row], level[row] = found, below
         told("seams", done + 1, n_rows)
     of.mosaic.write_seams(upright, level[:-1])
@@ -208,11 +208,12 @@ def _sew(of: TiledImage, jobs: int, told: OnTile) -> None:
 def _measure(of: TiledImage, jobs: int, told: OnTile) -> list[Measured]:
     """Cut all tiles along their seams, and measure the patches and the boundaries between them."""
     n = len(of.mosaic.tiling)
-    counts = dict(run_unordered(trim_tile, [(tile, of.mosaic) for tile in range(n)], jobs))
+    trims = [(tile, of.mosaic) for tile in range(n)]
+    counts = dict(run_unordered(trim_tile, trims, jobs, of.mosaic))
     of.mosaic.write_offsets([counts[tile] for tile in range(n)])
     calls = [(tile, of) for tile in range(n)]
     found: dict[int, Measured] = {}
-    for done, (tile, measured) in enumerate(run_unordered(measure_tile, calls, jobs)):
+    for done, (tile, measured) in enumerate(run_unordered(measure_tile, calls, jobs, of)):
         found[tile] = measured
         told("regions", done + 1, n)
     return [found[tile] for tile in range(n)]

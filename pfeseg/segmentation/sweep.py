@@ -17,11 +17,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.errors import InvalidInputError
+from pfeseg.engines.engine import Call, Engine, Work
+from pfeseg.engines.local import Local
+from pfeseg.errors import InvalidInputError, PfesegError, argument
 from pfeseg.image.arrays import ImageLike, Raster
 from pfeseg.image.resize import small_size
 from pfeseg.labels.metrics import rand_index
-from pfeseg.parallel import run_unordered
 from pfeseg.segmentation.clock import OnStage
 from pfeseg.segmentation.cuts import Clusters
 from pfeseg.segmentation.methods import METHODS
@@ -109,6 +110,8 @@ def sweep(
     settings: Settings | None = None,
     *,
     jobs: int = 1,
+    engine: Engine | None = None,
+    reader: Callable[[], Raster] | None = None,
     on_dimension: Callable[[int], None] | None = None,
     on_iteration: OnIteration | None = None,
     threads: int | None = None,
@@ -127,6 +130,10 @@ def sweep(
     settings : Settings, optional
     jobs : int
         Processes to share the dimensions; never changes the result.
+    engine : Engine, optional
+        What shares the dimensions, in place of `jobs` processes of this machine.
+    reader : callable, optional
+        How other processes read the image, which is sent to them else.
     on_dimension : callable, optional
         Called with each d when its segmentations are done.
     on_iteration : callable, optional
@@ -150,7 +157,7 @@ def sweep(
     wanted = list(dict.fromkeys(asked + among))
     prepared = PreparedImage(image, settings, threads=threads, on_stage=on_stage)
     found: dict[Pair, Trial] = {}
-    for of_one_dimension in _run(prepared, wanted, jobs, on_iteration):
+    for of_one_dimension in _run(prepared, wanted, engine or Local(jobs), reader, on_iteration):
         found |= {(t.n_dims, t.n_clusters): t for t in of_one_dimension}
         if on_dimension:
             on_dimension(of_one_dimension[0].n_dims)
@@ -234,21 +241,43 @@ def _fitting(pairs: list[Pair], settings: Settings, shape: tuple[int, ...]) -> l
 def _run(
     prepared: PreparedImage,
     pairs: Sequence[tuple[int, int]],
-    jobs: int,
+    engine: Engine,
+    reader: Callable[[], Raster] | None,
     on_iteration: OnIteration | None,
 ) -> Iterator[list[Trial]]:
     """Yield the trials of each dimension, as they are done."""
     # The largest first: with several processes, none is left alone with it at the end.
     dims = sorted({d for d, _ in pairs}, reverse=True)
     clusters = {d: [k for e, k in pairs if e == d] for d in dims}
-    if jobs == 1 or len(dims) == 1:
+    if not engine.is_elsewhere:
         yield from (_trials(prepared, d, clusters[d], on_iteration) for d in dims)
         return
-    key = uuid.uuid4().hex
+    source = _Source(uuid.uuid4().hex, reader or prepared.image, prepared.settings)
     threads = prepared.threads or 1
-    calls = [(key, prepared.image, prepared.settings, threads, d, clusters[d]) for d in dims]
-    with closing(run_unordered(_trials_in_worker, calls, jobs)) as results:
+    calls = [(source, threads, d, clusters[d]) for d in dims]
+    work = Work(_trials_in_worker, shared=source)
+    with closing(engine.run(work, calls, _give_up)) as results:
         yield from results
+
+
+def _give_up(call: Call, reason: str) -> list[Trial]:
+    raise PfesegError(
+        f"given up, as two worker processes died of {argument('n_dims', call[2])} ({reason}); "
+        f"if memory is short, raise {argument('downsample')}"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """What a worker prepares: an image, or what reads it."""
+
+    key: str
+    image: Raster | Callable[[], Raster]
+    settings: Settings
+
+    def prepare(self, threads: int) -> PreparedImage:
+        image = self.image if isinstance(self.image, Raster) else self.image()
+        return PreparedImage(image, self.settings, threads=threads)
 
 
 _kept: dict[str, PreparedImage] = {}
@@ -256,17 +285,12 @@ _kept: dict[str, PreparedImage] = {}
 
 
 def _trials_in_worker(
-    key: str,
-    image: Raster,
-    settings: Settings,
-    threads: int,
-    n_dims: int,
-    clusters: Sequence[int],
+    source: _Source, threads: int, n_dims: int, clusters: Sequence[int]
 ) -> list[Trial]:
-    if key not in _kept:
+    if source.key not in _kept:
         _kept.clear()
-        _kept[key] = PreparedImage(image, settings, threads=threads)
-    return _trials(_kept[key], n_dims, clusters)
+        _kept[source.key] = source.prepare(threads)
+    return _trials(_kept[source.key], n_dims, clusters)
 
 
 def _trials(
