@@ -19,7 +19,7 @@ ROOMS = (
     *("errors", "checks", "machine", "parallel", "_kernels", "kernels"),
     "solver",  # graphs only: images come later
     *("image", "labels", "clustering", "pixels", "regions"),
-    *("segmentation", "pictures", "files", "run", "benchmark", "cli"),
+    *("segmentation", "pictures", "files", "run", "benchmark", "page", "cli"),
 )
 """In the order of knowing: a room may import itself and those before it."""
 

@@ -29,6 +29,7 @@ COMMANDS = {
     "cluster": "Stage 5 with -k: make a label map of clusters.",
     "clean": "Stage 6: make regions connected, and absorb small ones.",
     "overlay": "Draw a label map over its image.",
+    "report": "Make one page to look at of a folder of results.",
     "evaluate": "Score segmentations against ground truth.",
     "bsds": "Run the paper's experiment on a data set.",
     "info": "Tell what a file holds, or what is installed.",

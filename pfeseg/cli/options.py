@@ -127,6 +127,14 @@ def overlay_size_option(command: F) -> F:
     )(command)  # fmt: skip
 
 
+def report_option(text: str) -> Callable[[F], F]:
+    """Add ``--report``; `text` says what page it writes, and where."""
+    return option(
+        "--report", "wants_page", is_flag=True, heading=Heading.RESULTS,
+        help=f"Write one HTML page to look at {text}.",
+    )  # fmt: skip
+
+
 def quiet_option(text: str) -> Callable[[F], F]:
     """Add ``-q``; `text` says what is still printed."""
     return option("-q", "--quiet", is_flag=True, heading=Heading.RUN, help=text)

@@ -22,15 +22,17 @@ from pfeseg.cli.options import (
     overwrite_option,
     quiet_option,
     reading_options,
+    report_option,
     threads_option,
 )
+from pfeseg.cli.page import BatchPage
 from pfeseg.cli.progress import batch_bar, stage_bar
-from pfeseg.cli.report import Reporter
+from pfeseg.cli.reporter import Reporter
 from pfeseg.cli.settings import make_settings, settings_options
 from pfeseg.cli.values import words
 from pfeseg.cli.wording import one_line, usage_errors
 from pfeseg.errors import InvalidInputError
-from pfeseg.files.kinds import LABELS_FORMATS, OF_HIERARCHY, OVERLAY_FORMATS, SAVEABLE
+from pfeseg.files.kinds import LABELS_FORMATS, OF_HIERARCHY, OVERLAY_FORMATS, PAGE, SAVEABLE
 from pfeseg.segmentation.methods import METHODS
 
 if TYPE_CHECKING:
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
     heading=Heading.RESULTS,
     help="Format of the overlay: PNG loses nothing, JPEG and WebP are several times smaller.",
 )
+@report_option("of the batch, report.html, in the folder of all results")
 @option(
     "--template",
     default="{stem}",
@@ -137,6 +140,7 @@ def segment(
     labels_format: str,
     overlay_size: int | None,
     overlay_format: str,
+    wants_page: bool,
     overwrite: bool,
     skip_existing: bool,
     fail_fast: bool,
@@ -174,7 +178,8 @@ def segment(
     if quiet and verbose:
         raise click.UsageError("give -q or -v, not both")
     settings = make_settings(**options)
-    kinds = tuple(dict.fromkeys((*save, *(OF_HIERARCHY if hierarchy else ()))))
+    added = (*(OF_HIERARCHY if hierarchy else ()), *((PAGE,) if wants_page else ()))
+    kinds = tuple(dict.fromkeys((*save, *added)))
     if set(kinds) & set(OF_HIERARCHY) and not METHODS[settings.method].has_hierarchy:
         raise click.UsageError(f"a hierarchy needs the method pfe, not {settings.method}")
     if files_from == "-" and "-" in inputs:
@@ -224,6 +229,7 @@ def segment(
         tasks = [task for task in tasks if task.results]
     elif not overwrite:
         refuse_done(tasks)
+    page = BatchPage.plan(plan, overwrite or skip_existing) if wants_page else None
     for item in found:
         if item.problem and reporter.wants_more:
             reporter.add(Row(str(item.path), "failed", item.problem))
@@ -233,7 +239,10 @@ def segment(
                 reporter.add(row)
                 if not reporter.wants_more:
                     break
-    return reporter.finish()
+    code = reporter.finish()
+    if page:
+        page.write([item.path for item in found], reporter.failures, jobs, quiet)
+    return code
 
 
 def _listed(files_from: str | None) -> list[str]:

@@ -161,6 +161,12 @@ def _cutouts(path: Path, of: Segmented) -> None:
     write_cutouts(path, of.image, of.result.labels, of.threads, of.result.first_label)
 
 
+def _page_data(path: Path, of: Segmented) -> None:
+    from pfeseg.files.page_data import write_page_data
+
+    write_page_data(path, of.result)
+
+
 def _report(path: Path, of: Segmented) -> None:
     from pfeseg.files.report import report_text
     from pfeseg.files.writing import write_text
@@ -169,6 +175,9 @@ def _report(path: Path, of: Segmented) -> None:
 
 
 REPORT = "report"
+
+PAGE = "page"
+"""What 'pfeseg report' shows beyond the other results."""
 
 KINDS: dict[str, Kind] = {
     "labels": Kind("_labels.{labels_format}", _labels),
@@ -182,6 +191,7 @@ KINDS: dict[str, Kind] = {
     "geojson": Kind("_regions.geojson", _geojson),
     "masks": Kind("_masks", _masks, is_folder=True),
     "cutouts": Kind("_cutouts", _cutouts, is_folder=True),
+    PAGE: Kind("_page.npz", _page_data),
     REPORT: Kind(".json", _report),
 }
 """The report is always written, and last: it marks what is done."""

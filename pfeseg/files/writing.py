@@ -45,17 +45,17 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def replacing_folder(path: Path) -> Iterator[Path]:
+def replacing_folder(path: Path, own: re.Pattern[str] = NUMBERED) -> Iterator[Path]:
     """Offer a temporary folder that becomes `path` if the block succeeds, and else vanishes.
 
-    A folder of numbered pictures that is there already is replaced as a whole; any other is not,
-    as more would be lost than a result.
+    A folder that is there already is replaced as a whole if all names in it are `own`, those of
+    numbered pictures; any other is not, as more would be lost than a result.
     """
     final = path.resolve()  # what a link points to is replaced, not the link
     name = f".pfeseg-{os.getpid()}-{next(_counter)}"
     temporary, former = final.with_name(f"{name}.part"), final.with_name(f"{name}-old.part")
     try:
-        _refuse_foreign(path)
+        _refuse_foreign(path, own)
         temporary.mkdir(parents=True)
         yield temporary
         if final.exists():
@@ -70,12 +70,12 @@ def replacing_folder(path: Path) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _refuse_foreign(folder: Path) -> None:
-    """Refuse to replace a file, or a folder that holds anything but numbered pictures."""
+def _refuse_foreign(folder: Path, own: re.Pattern[str]) -> None:
+    """Refuse to replace a file, or a folder that holds anything but what is our own."""
     if folder.exists() and not folder.is_dir():
         raise InvalidInputError(f"{folder}: cannot be made, as it is a file")
     entries = sorted(entry.name for entry in folder.iterdir()) if folder.exists() else []
-    foreign = [name for name in entries if not NUMBERED.fullmatch(name)]
+    foreign = [name for name in entries if not own.fullmatch(name)]
     if foreign:
         raise InvalidInputError(
             f"{folder}: not replaced, as it holds {foreign[0]}, which is no result; "

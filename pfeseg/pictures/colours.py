@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.labels.maps import CORNERS, SIDES, touching
+from pfeseg.labels.maps import CORNERS, SIDES, count_pixels, touching
+from pfeseg.regions.hierarchy import Hierarchy
 
 _GOLDEN_RATIO = (5**0.5 - 1) / 2
 
@@ -36,6 +37,59 @@ def region_colours(
             index += 1
         chosen.append(index)
     return np.array([palette.colour(index) for index in chosen])
+
+
+def nested_colours(tree: Hierarchy) -> NDArray[np.float64]:
+    """Choose a colour for each region of the base of a hierarchy that serves all its levels.
+
+    Where regions merge, the whole has the colour of the larger one, so a region keeps its colour
+    while it lives. With these, regions that touch never share a colour at any level.
+
+    Returns
+    -------
+    (regions of the base, 3) array
+    """
+    born = _births(tree)
+    palette = _Palette()
+    chosen: dict[int, int] = {}
+    for turn, (region, neighbours) in enumerate(born):
+        taken = {chosen[other] for other in neighbours}
+        index = turn % palette.SIZE
+        while index in taken:
+            index += 1
+        chosen[region] = index
+    return np.array([palette.colour(chosen[region]) for region in range(len(born))])
+
+
+def _births(tree: Hierarchy) -> list[tuple[int, set[int]]]:
+    """List which base region names each new region, from the whole image to the finest.
+
+    With it go the names of the regions that it touches when it parts from a larger one. They
+    are there already; later ones look at it in turn.
+    """
+    areas = count_pixels(tree.base).tolist()
+    names = list(range(len(areas)))
+    touched: list[set[int]] = [set() for _ in areas]
+    for a, b in touching(tree.base, SIDES + CORNERS).tolist():
+        touched[a].add(b)
+        touched[b].add(a)
+    born: list[tuple[int, set[int]]] = []
+    last = 0
+    for kept, absorbed in tree.merges.tolist():
+        small, large = absorbed, kept
+        if areas[absorbed] > areas[kept]:
+            small, large = kept, absorbed
+        around = {names[other] for other in touched[small]} | {names[large]}
+        born.append((names[small], around))
+        names[kept] = names[large]
+        areas[kept] += areas[absorbed]
+        for other in touched[absorbed]:
+            touched[other].discard(absorbed)
+            touched[other].add(kept)
+        touched[kept] = (touched[kept] | touched[absorbed]) - {kept, absorbed}
+        last = kept
+    born.append((names[last], set()))
+    return born[::-1]
 
 
 class _Palette:

@@ -72,7 +72,7 @@ def run_task(task: Task, threads: int | None = None, on_stage: OnStage | None = 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PfesegWarning)
         try:
-            done = _segment_and_write(task, name, threads, on_stage)
+            done = _segment_and_write(task, name, threads, on_stage, caught)
         except Exception as error:
             row = Row(str(task.source), "failed", failure(error, name))
         else:
@@ -92,7 +92,11 @@ def run_task(task: Task, threads: int | None = None, on_stage: OnStage | None = 
 
 
 def _segment_and_write(
-    task: Task, name: str, threads: int | None, on_stage: OnStage | None
+    task: Task,
+    name: str,
+    threads: int | None,
+    on_stage: OnStage | None,
+    caught: Sequence[warnings.WarningMessage],
 ) -> Segmented:
     clock = Clock(on_stage)
     source = task.source if task.content is None else task.content
@@ -111,7 +115,12 @@ def _segment_and_write(
     refuse_too_large(image.shape, task.settings, task.memory_limit, wants_tree)
     result = segment(image, task.settings, hierarchy=wants_tree, threads=threads, on_stage=on_stage)
 
-    told = {"mask": task.mask, "nodata": [str(value) for value in task.nodata]}
+    told = {
+        "mask": task.mask,
+        "nodata": [str(value) for value in task.nodata],
+        "page": task.page,
+        "warnings": [str(warning.message) for warning in caught],
+    }
     reading = {name: value for name, value in told.items() if value}
 
     def segmented(files: dict[str, float]) -> Segmented:
