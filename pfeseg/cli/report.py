@@ -54,11 +54,16 @@ def report(folder: Path, output: Path | None, overwrite: bool, jobs: int, quiet:
     check_output(page, overwrite, (".html",))
     from pfeseg.files.writing import refuse_unwritable
     from pfeseg.page.batch import write_batch_page
+    from pfeseg.page.bsds import is_bsds_run, write_bsds_page
     from pfeseg.page.results import find_reports
 
     refuse_unwritable(page.parent)
-    reports = find_reports(folder)
-    with count_bar(len(reports), "image", quiet) as bar:
-        written = write_batch_page(page, reports, jobs=jobs, on_image=bar.update)
+    if is_bsds_run(folder):
+        write_bsds_page(page, folder)
+        written = [page]
+    else:
+        reports = find_reports(folder)
+        with count_bar(len(reports), "image", quiet) as bar:
+            written = write_batch_page(page, reports, jobs=jobs, on_image=bar.update)
     if not quiet:
         click.echo(one_line("written: " + ", ".join(map(str, written))), err=True)

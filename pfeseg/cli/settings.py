@@ -231,3 +231,30 @@ def _read_config(path: Path) -> Settings:
         raise InvalidInputError(f"{path}: {error.marked}") from error
     except (ValueError, AttributeError, TypeError, OSError, RecursionError) as error:
         raise InvalidInputError(f"{path}: no settings in JSON ({error})") from error
+
+
+def option_words(settings: Settings) -> list[str]:
+    """Return options that make settings, but for dimension and cut: a preset, and what differs."""
+    candidates = [
+        ["--preset", name, *_differences(settings, preset)] for name, preset in PRESETS.items()
+    ]
+    words = min(candidates, key=len)
+    return words[2:] if words[1] == "default" else words
+
+
+def _differences(settings: Settings, preset: Settings) -> list[str]:
+    words: list[str] = []
+    for setting in _SETTINGS:
+        if setting.parameter in ("n_dims", *CUT_OPTIONS):
+            continue
+        value = _value(settings, setting.parameter)
+        if value == _value(preset, setting.parameter):
+            continue
+        if setting.parameter == "refine":
+            words.append("--refine" if value else "--no-refine")
+        else:
+            words += [setting.names[-1], str(value)]
+    for name in ("stretch", "bands"):
+        if getattr(settings, name) != getattr(preset, name):
+            words += [f"--{name}", getattr(settings, name)]
+    return words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,11 @@ from pfeseg.cli.options import (
     overwrite_option,
     quiet_option,
     reading_options,
+    report_option,
     threads_option,
 )
 from pfeseg.cli.progress import count_bar
-from pfeseg.cli.settings import CUT_OPTIONS, make_settings, settings_options
+from pfeseg.cli.settings import CUT_OPTIONS, make_settings, option_words, settings_options
 from pfeseg.cli.values import numbers
 from pfeseg.cli.wording import one_line
 from pfeseg.errors import InvalidInputError
@@ -49,6 +51,7 @@ from pfeseg.errors import InvalidInputError
     help="Score every segmentation against a BSDS .mat file or a label map.",
 )
 @output_folder_option
+@report_option("through the trials, STEM_sweep.html")
 @overwrite_option
 @jobs_option("Processes to share the dimensions; never changes the result.")
 @threads_option
@@ -69,6 +72,7 @@ def sweep(
     n_clusters: tuple[int, ...] | None,
     ground_truth: Path | None,
     output: Path | None,
+    wants_page: bool,
     overwrite: bool,
     jobs: int,
     threads: int | None,
@@ -121,9 +125,10 @@ def sweep(
     from pfeseg.segmentation.sweep import sweep_pairs
 
     folder = output or image.parent
-    table, sheet = folder / f"{image.stem}_sweep.csv", folder / f"{image.stem}_sweep.png"
+    table, sheet, page = (folder / f"{image.stem}_sweep.{end}" for end in ("csv", "png", "html"))
+    results = [table, sheet, page] if wants_page else [table, sheet]
     if not overwrite:
-        refuse_existing([table, sheet])
+        refuse_existing(results)
     refuse_unwritable(folder)
     truths = read_ground_truths(ground_truth) if ground_truth else []
     picture = read_raster(image, settings.stretch, settings.bands, **reading)
@@ -149,6 +154,11 @@ def sweep(
     rows, shown = sweep_rows(result, truths), shown_rows(result, len(asked))
     write_text(table, sweep_csv(rows))
     write_png(sheet, sweep_sheet(picture, result, rows, shown))
+    if wants_page:
+        from pfeseg.page.sweep import write_sweep_page
+
+        words = ["pfeseg", "segment", str(image), *option_words(settings)]
+        write_sweep_page(page, shlex.join(words), image.name, picture, result, rows)
     best = best_rows(rows[: len(asked)])
     chosen = {"d": result.best.n_dims, "k": result.best.n_clusters}
     if as_json:
@@ -165,4 +175,4 @@ def sweep(
         click.echo(f"best by {metric}: d = {row.d}, k = {row.k} ({figure:.4f})")
     click.echo(f"recommended: -d {chosen['d']} -k {chosen['k']}")
     if not quiet:
-        click.echo(one_line(f"written: {table}, {sheet}"), err=True)
+        click.echo(one_line("written: " + ", ".join(map(str, results))), err=True)

@@ -1,4 +1,4 @@
-"""What a page of results shows beyond the other files: hierarchy, embedding and solver's history."""
+"""What a page shows beyond the other files: the hierarchy, the embedding, the solver's history."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _channels(result: Segmentation) -> NDArray[np.int8]:
     channels = rows.reshape(height, width, -1)[::step, ::step].transpose(2, 0, 1)
     largest = np.abs(channels).max(axis=(1, 2), keepdims=True)
     unit = np.divide(channels, largest, out=np.zeros_like(channels), where=largest > 0)
-    return np.rint(unit * 127).astype(np.int8)
+    return np.asarray(np.rint(unit * 127), dtype=np.int8)
 
 
 def read_page_data(path: Path) -> PageData:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from pfeseg.errors import InvalidInputError
-from pfeseg.files.writing import replacing, replacing_folder
-from pfeseg.page.html import page_html
+from pfeseg.files.writing import replacing_folder
+from pfeseg.page.html import page_html, write_page
 from pfeseg.page.packing import script_json
 from pfeseg.page.record import Record, failed_record, make_record
 from pfeseg.page.results import Failure
@@ -63,7 +63,7 @@ def write_batch_page(
             for index, record in enumerate(records)
             if record.detail is not None
         }
-        _write(path, page_html("batch", title, _data([*images, *failed], None), details))
+        write_page(path, page_html("batch", title, _data([*images, *failed], None), details))
         return [path]
     summaries: list[dict[str, Any]] = [{}] * len(reports)
     with replacing_folder(folder, OWN_FILES) as temporary:
@@ -71,7 +71,7 @@ def write_batch_page(
             summaries[index] = _keep_beside(record, index, temporary, folder.name)
             on_image()
     data = _data([*summaries, *failed], folder.name)
-    _write(path, page_html("batch", title, data, beside=True))
+    write_page(path, page_html("batch", title, data, beside=True))
     return [path, folder]
 
 
@@ -122,8 +122,3 @@ def _keep_beside(record: Record, index: int, folder: Path, shown_as: str) -> dic
     script = f"receiveImage({index},{script_json(record.detail)});\n"
     (folder / f"{name}.js").write_text(script, encoding="utf-8")
     return record.summary | {"thumbnail": f"{shown_as}/{name}.jpg"}
-
-
-def _write(path: Path, pieces: Any) -> None:
-    with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
-        file.writelines(pieces)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
+from pathlib import Path
 from string import Template
 from typing import Any
 
 from pfeseg import __version__
+from pfeseg.files.writing import replacing
 from pfeseg.page.packing import script_json
 
 SCRIPTS = {
@@ -58,6 +60,12 @@ def page_html(
     for name, value in parts.items():
         yield f'<script type="application/json" id="{name}">{script_json(value)}</script>\n'
     yield after
+
+
+def write_page(path: Path, pieces: Iterable[str]) -> None:
+    """Write the pieces of a page."""
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+        file.writelines(pieces)
 
 
 _HERE = "<!-- data -->"

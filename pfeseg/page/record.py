@@ -74,8 +74,10 @@ def _record_of(result: Result, name: str) -> Record:
         "regions": report["regions"],
         "seconds": round(sum(report["timings"].values()), 3),
     }
-    shape = _fitted(labels.shape, THUMBNAIL_SIDE)
-    image = result.image.picture() if result.image is not None else _blank(labels, result)
+    shape = fitted(labels.shape, THUMBNAIL_SIDE)
+    image = (
+        result.image.picture() if result.image is not None else blank(labels, result.first_label)
+    )
     thumbnail = draw_overlay(shrink_to(image, shape), enlarge_labels(labels, shape))
     data = result.data
     detail = {
@@ -83,7 +85,7 @@ def _record_of(result: Result, name: str) -> Record:
         "stem": result.path.stem,
         "size": report["image_size"],
         "firstLabel": result.first_label,
-        "original": None if result.image is None else _view(image),
+        "original": None if result.image is None else view_of(image),
         "maps": _maps(result, image),
         "command": command_of(result),
         "facts": _facts(report),
@@ -102,19 +104,20 @@ def _record_of(result: Result, name: str) -> Record:
     return Record(summary, jpeg(thumbnail), detail)
 
 
-def _fitted(shape: tuple[int, ...], longest: int) -> tuple[int, int]:
+def fitted(shape: tuple[int, ...], longest: int) -> tuple[int, int]:
+    """Return the size of a picture whose longer side is `longest`, or what it is if shorter."""
     return small_size(shape, max(1.0, max(shape) / longest))
 
 
-def _blank(labels: NDArray[np.int32], result: Result) -> Raster:
+def blank(labels: NDArray[np.integer[Any]], first_label: int = 0) -> Raster:
     """Make a grey image, in the place of an original that is gone."""
     grey = np.full((*labels.shape, 1), 128, np.uint8)
-    mask = labels > 0 if result.first_label else None
-    return Raster(grey, 0.0, 255.0, "none", mask=mask)
+    return Raster(grey, 0.0, 255.0, "none", mask=labels > 0 if first_label else None)
 
 
-def _view(image: Raster) -> str:
-    small = shrink_to(image, _fitted(image.shape, VIEW_SIDE))
+def view_of(image: Raster) -> str:
+    """Return the original of a large view as the address of a picture."""
+    small = shrink_to(image, fitted(image.shape, VIEW_SIDE))
     return picture_uri(np.rint(small.rgb() * 255).astype(np.uint8))
 
 
@@ -123,17 +126,18 @@ def _maps(result: Result, image: Raster) -> list[dict[str, Any]]:
     tree, labels = result.data.hierarchy, result.labels
     colours = image if result.image is not None else None
     if tree is None:
-        return [_map_of_labels(labels, colours, result.first_label)]
+        return [map_of_labels(labels, colours, result.first_label)]
     n_regions = int(result.report["regions"])
     levels = _map_of_levels(tree, colours, n_regions)
     if np.array_equal(tree.with_regions(n_regions), labels):
         return [levels]
-    return [_map_of_labels(labels, colours, result.first_label), levels]
+    return [map_of_labels(labels, colours, result.first_label), levels]
 
 
-def _map_of_labels(
-    labels: NDArray[np.int32], image: Raster | None, first_label: int
+def map_of_labels(
+    labels: NDArray[np.integer[Any]], image: Raster | None, first_label: int
 ) -> dict[str, Any]:
+    """Pack a label map for `Regions` of labels.js; with `first_label` 1, 0 is no region."""
     outside = 0 if first_label else None
     return {"kind": "labels", "outside": outside} | _measured(labels, image, region_colours(labels))
 
@@ -150,10 +154,10 @@ def _map_of_levels(tree: Hierarchy, image: Raster | None, n_regions: int) -> dic
 
 
 def _measured(
-    regions: NDArray[np.int32], image: Raster | None, colours: NDArray[np.float64]
+    regions: NDArray[np.integer[Any]], image: Raster | None, colours: NDArray[np.float64]
 ) -> dict[str, Any]:
     """Pack regions with their colours, areas, and means as 16-bit shares of the image's range."""
-    areas = count_pixels(regions)
+    areas = count_pixels(regions.astype(np.int32, copy=False))
     measured: dict[str, Any] = {
         "labels": pack_labels(regions),
         "areas": pack_array(smallest_type(areas)),

@@ -20,7 +20,9 @@ from pfeseg.files.report import read_report
 from pfeseg.image.arrays import Raster
 from pfeseg.labels.maps import consecutive
 
-NO_DATA = PageData(None, np.zeros((0, 0, 0), np.int8), *np.zeros((2, 0)), np.zeros(0, np.int8))
+NO_DATA = PageData(
+    None, np.zeros((0, 0, 0), np.int8), np.zeros(0), np.zeros(0), np.zeros(0, np.int8)
+)
 """Of results that were written without `PAGE`."""
 
 
@@ -84,6 +86,7 @@ def read_result(path: Path) -> Result:
     written = _first_file(stem + ending for ending in endings)
     page_file = _first_file([stem + KINDS[PAGE].suffix])
     data = read_page_data(page_file) if page_file else NO_DATA
+    labels: NDArray[np.integer[Any]]
     if written is not None:
         labels = read_labels(written)
     elif data.hierarchy is not None:
@@ -97,10 +100,10 @@ def read_result(path: Path) -> Result:
             f"says, found {labels.shape[1]} x {labels.shape[0]}"
         )
     if report.get("first_label"):  # zero keeps its meaning, whatever comes first
-        labels = consecutive(np.append(0, labels))[1:].reshape(height, width)
+        numbered = consecutive(np.append(0, labels))[1:].reshape(height, width)
     else:
-        labels = consecutive(labels)
-    return Result(path, report, labels, _read_original(path, report), data)
+        numbered = consecutive(labels)
+    return Result(path, report, numbered, _read_original(path, report), data)
 
 
 def _first_file(names: Iterable[str]) -> Path | None:

@@ -65,6 +65,21 @@ function download(bytes, type, name) {
   setTimeout(() => URL.revokeObjectURL(address), 60000);
 }
 
+/** A button that copies a command line. */
+function copyButton(source) {
+  const button = make("button", { type: "button", click: async () => {
+    try {
+      await navigator.clipboard.writeText(source.textContent);
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(source);
+      button.textContent = "Selected: press Ctrl+C";
+    }
+    setTimeout(() => { button.textContent = "Copy command"; }, 2500);
+  } }, "Copy command");
+  return button;
+}
+
 function followTheme() {
   const root = document.documentElement;
   document.getElementById("theme").addEventListener("click", () => {

@@ -54,7 +54,7 @@ class Batch {
   failures() {
     const failed = this.images.filter((image) => image.status === "failed");
     if (!failed.length) return null;
-    return make("section", { class: "failures", style: "margin-bottom: 24px" },
+    return make("section", { class: "failures" },
       make("h2", {}, `${plural(failed.length, "image")} failed`),
       make("ul", {}, failed.map((image) => make("li", {}, visible(image.reason)))));
   }

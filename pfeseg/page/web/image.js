@@ -109,20 +109,6 @@ function saveButton(detail, now) {
   return button;
 }
 
-function copyButton(source) {
-  const button = make("button", { type: "button", click: async () => {
-    try {
-      await navigator.clipboard.writeText(source.textContent);
-      button.textContent = "Copied";
-    } catch {
-      getSelection().selectAllChildren(source);
-      button.textContent = "Selected: press Ctrl+C";
-    }
-    setTimeout(() => { button.textContent = "Copy command"; }, 2500);
-  } }, "Copy command");
-  return button;
-}
-
 function warningsCard(warnings) {
   if (!warnings.length) return null;
   return make("div", { class: "card warnings" }, make("h3", {}, "Warnings"),

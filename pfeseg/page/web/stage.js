@@ -141,8 +141,8 @@ class Stage {
   }
 }
 
-/** Say which region is lit up, how large it is and of which colour. */
-function tellRegion(told, regions, cut, region) {
+/** Say which region is lit up, how large it is and of which colour; in pixels if areas are exact. */
+function tellRegion(told, regions, cut, region, exact = true) {
   if (region === null) {
     told.replaceChildren("Point at a region, or use the arrow keys on the picture.");
     return;
@@ -151,8 +151,8 @@ function tellRegion(told, regions, cut, region) {
   const share = (100 * cut.areas[region]) / total;
   const parts = [
     make("span", {}, "region ", make("strong", { class: "label" }, String(region))),
-    make("span", {}, make("strong", { class: "area" }, inWords(cut.areas[region])),
-      ` pixels, ${brief(share, 3)} %`),
+    make("span", { class: "area" }, exact ? `${inWords(cut.areas[region])} pixels, ` : "",
+      `${brief(share, 3)} %`),
   ];
   const mean = regions.meansOf(cut, region);
   if (mean) {
