@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pfeseg.clustering.embedding import cluster_embedding
     from pfeseg.errors import (
+        CutWarning,
         ImageWarning,
         InvalidInputError,
         PfesegError,
@@ -49,6 +50,7 @@ _HOME = {
     "Embedding": "solver.embedding",
     "Graph": "solver.graph",
     "Hierarchy": "regions.hierarchy",
+    "CutWarning": "errors",
     "ImageWarning": "errors",
     "InvalidInputError": "errors",
     "IterationRecord": "solver.embedding",
@@ -88,6 +90,7 @@ _HOME = {
 __all__ = [
     "Automatic",
     "Clusters",
+    "CutWarning",
     "Embedding",
     "Graph",
     "Hierarchy",

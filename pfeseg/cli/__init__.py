@@ -8,6 +8,7 @@ import threading
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
@@ -52,6 +53,14 @@ class Group(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; the name of an image in its place gets advice."""
+        if args[0] not in COMMANDS and _may_be_image(args[0]):
+            ctx.fail(f"{args[0]} is no command; to cut an image, use 'pfeseg segment {args[0]}'")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         with formatter.section("Commands"):
@@ -94,6 +103,12 @@ class Group(click.Group):
                 _complain("interrupted")
                 code = EXIT_INTERRUPTED
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _may_be_image(word: str) -> bool:
+    """Tell whether a word names a file or folder, or looks as if it did."""
+    name = Path(word)
+    return not word.startswith("-") and (name.suffix != "" or len(name.parts) > 1 or name.exists())
 
 
 def _terminate(*_: Any) -> None:

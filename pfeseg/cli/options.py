@@ -57,10 +57,33 @@ class Command(click.Command):
                     formatter.write_dl(records)
 
 
+def _folder_for_results(
+    ctx: click.Context, parameter: click.Parameter, value: Path | None
+) -> Path | None:
+    """Refuse what is meant as a file."""
+    if value == Path("-"):
+        raise click.UsageError(
+            "the results of an image are several files, which standard output cannot hold; "
+            "give a folder, such as -o results", ctx,
+        )  # fmt: skip
+    if value is not None and value.suffix.lower() in _OF_FILES and not value.is_dir():
+        raise click.UsageError(
+            f"-o takes a folder, and {value} looks like a file; '-o {value.parent} --template "
+            f"{value.stem}' writes {value.with_name(value.stem)}_labels.png and the others"
+            if ctx.info_name == "segment" else
+            f"-o takes a folder, and {value} looks like a file", ctx,
+        )  # fmt: skip
+    return value
+
+
+_OF_FILES = {".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".npy", ".mat", ".json", ".csv"}
+
+
 def output_folder_option(command: F) -> F:
     """Add ``-o DIR``."""
     return option(
         "-o", "--output", type=click.Path(path_type=Path), metavar="DIR", heading=Heading.RESULTS,
+        callback=_folder_for_results,
         help="Folder for the results, made when missing; subfolders of the inputs are mirrored."
              "  [default: beside the input]",
     )(command)  # fmt: skip

@@ -49,6 +49,9 @@ class Reporter:
             click.echo(f"Error: {self._failures[-1]}", err=True)
         elif row.status == "skipped":
             self._skipped += 1
+            if self._total == 1 and not self.quiet:
+                line = f"{row.input}: done before; its results are left as they are"
+                click.echo(one_line(line), err=True)
         else:
             self._done += 1
             if not self.quiet:
@@ -56,9 +59,11 @@ class Reporter:
 
     def _tell(self, row: Row) -> None:
         written = ", ".join(row.results.values())
-        regions = "1 region" if row.regions == 1 else f"{row.regions} regions"
-        line = f"{row.input}: {regions} in {row.seconds:.1f} s -> {written}"
+        line = f"{row.input}: {_counted(row)} in {row.seconds:.1f} s -> {written}"
         click.echo(one_line(line), err=True)
+        if self._total == 1 and row.next_steps:
+            steps = " or ".join(map(str, row.next_steps))
+            click.echo(f"  --regions {steps} would be the next step", err=True)
         if self._verbose:
             stages = (f"{stage} {seconds:.3f} s" for stage, seconds in row.timings.items())
             click.echo("  " + ", ".join(stages), err=True)
@@ -80,3 +85,11 @@ class Reporter:
                 for failure in self._failures:
                     click.echo(f"  {failure}", err=True)
         return 1 if failed else 0
+
+
+def _counted(row: Row) -> str:
+    """Say how many regions there are, or clusters where these lie in several pieces."""
+    if row.pieces is not None and row.pieces != row.regions:
+        clusters = "1 cluster" if row.regions == 1 else f"{row.regions} clusters"
+        return f"{clusters} in {row.pieces} pieces"
+    return "1 region" if row.regions == 1 else f"{row.regions} regions"

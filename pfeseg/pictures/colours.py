@@ -92,12 +92,23 @@ def _births(tree: Hierarchy) -> list[tuple[int, set[int]]]:
     return born[::-1]
 
 
-class _Palette:
-    """Endless sequence of bright colours; the first SIZE are well apart."""
+_FIRST = (
+    *("1966ff", "bcf218", "ff1940", "33eeff", "736028", "ff19c6", "ffa6c4", "1c5e8c"),
+    *("ffb219", "18f297", "8c0e58", "0b730b", "f2dd9d", "0b7362", "ada6ff", "8c230e"),
+    *("8011a6", "9ba621", "13bf13", "f28955", "ff3388", "7cbf82", "33bbff", "d96cc7"),
+)
+"""Each is as far as can be, in CIELAB, from those before it, none being dark, pale or grey."""
 
-    SIZE = 24
+
+class _Palette:
+    """Endless sequence of colours; the first SIZE are well apart."""
+
+    SIZE = len(_FIRST)
 
     def colour(self, index: int) -> tuple[float, float, float]:
+        if index < self.SIZE:
+            red, green, blue = bytes.fromhex(_FIRST[index])
+            return red / 255, green / 255, blue / 255
         hue = (0.02 + index * _GOLDEN_RATIO) % 1.0
         saturation, value = ((0.85, 1.0), (0.95, 0.7), (0.5, 1.0))[index // 8 % 3]
         return colorsys.hsv_to_rgb(hue, saturation, value)

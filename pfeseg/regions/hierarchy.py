@@ -43,6 +43,11 @@ class Hierarchy:
     outside: int | None = None
 
     @property
+    def n_regions(self) -> int:
+        """Number of the finest regions, without that which is outside."""
+        return len(self.merges) + (self.outside is None)
+
+    @property
     def n_apart(self) -> int:
         """Fewest regions that there are where none joins what the mask keeps apart."""
         if self.outside is None:
@@ -66,6 +71,22 @@ class Hierarchy:
         if self.outside is not None:
             n_regions = max(n_regions, self.n_apart) + 1
         return self._after(max(0, len(self.merges) + 1 - n_regions))
+
+    def next_steps(self, n_regions: int) -> list[int]:
+        """List up to two other numbers of regions to look at, one smaller and one larger.
+
+        Of all from half of `n_regions` to twice as many, on each side of it the one that lasts
+        longest: of which the regions stay the same for the widest range of levels.
+        """
+        masked = self.outside is not None
+        counts = len(self.merges) + 1 - masked - np.arange(len(self.merges) + 1)
+        lasts = np.diff(np.concatenate([[0.0], self.levels, [1.0]]))
+        steps = []
+        for low, high in ((-(-n_regions // 2), n_regions - 1), (n_regions + 1, 2 * n_regions)):
+            near = np.flatnonzero((counts >= max(low, self.n_apart)) & (counts <= high))
+            if len(near):
+                steps.append(int(counts[near[lasts[near].argmax()]]))
+        return steps
 
     def resized(self, base: Labels) -> Hierarchy:
         """Return the hierarchy of the same contours on a base of another size.

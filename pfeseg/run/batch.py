@@ -31,6 +31,10 @@ class Row:
         Why it failed, in one line; arguments are marked in it and in `warnings`, as
         `pfeseg.errors` says.
     regions : int or None
+    pieces : int or None
+        Connected pieces in which clusters lie.
+    next_steps : tuple of int
+        Other numbers of regions to look at.
     results, timings : dict
         Path of each kind of result that was written, and seconds by stage, "read" first and
         "write" last.
@@ -43,6 +47,8 @@ class Row:
     status: Literal["done", "failed", "skipped"]
     error: str | None = None
     regions: int | None = None
+    pieces: int | None = None
+    next_steps: tuple[int, ...] = ()
     results: dict[str, str] = field(default_factory=dict)
     timings: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -80,6 +86,8 @@ def run_task(task: Task, threads: int | None = None, on_stage: OnStage | None = 
                 str(task.source),
                 "done",
                 regions=done.result.n_regions,
+                pieces=None if done.result.n_clusters is None else done.result.n_pieces,
+                next_steps=tuple(done.result.next_steps),
                 results={kind: str(path) for kind, path in task.results.items()},
                 timings=done.timings,
             )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg.labels.maps import split_regions
 from pfeseg.regions.hierarchy import Hierarchy
 from pfeseg.segmentation.cuts import Level
 from pfeseg.segmentation.settings import USUAL_DIMS, Settings
@@ -97,6 +98,19 @@ class Segmentation:
     def n_regions(self) -> int:
         """Number of different labels, without the 0 of masked pixels."""
         return int(self.labels.max()) + 1 - self.first_label
+
+    @property
+    def n_pieces(self) -> int:
+        """Number of connected pieces of the labels, without masked pixels."""
+        pieces = split_regions(self.labels)
+        return int(pieces.max()) + 1 if self.mask is None else len(np.unique(pieces[self.mask]))
+
+    @property
+    def next_steps(self) -> list[int]:
+        """Other numbers of regions to look at, as `Hierarchy.next_steps`; of cuts of it only."""
+        if self.hierarchy is None or self.n_clusters is not None:
+            return []
+        return self.hierarchy.next_steps(self.n_regions)
 
     def report(self) -> dict[str, Any]:
         """Return what a sidecar file holds: settings, timings and how the solver ended."""

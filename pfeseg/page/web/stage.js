@@ -67,6 +67,7 @@ class Stage {
     const { colours } = this.regions;
     const colourOf = Uint32Array.from(this.cut.faces, (face, region) => {
       if (region < this.cut.first) return 0xffffffff;
+      if (this.cut.count === 1) return 0; // nothing to tell apart
       const [red, green, blue] = colours.subarray(3 * face, 3 * face + 3);
       return (0xff000000 | (blue << 16) | (green << 8) | red) >>> 0;
     });
