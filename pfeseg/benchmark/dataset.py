@@ -157,7 +157,8 @@ def start_run(plan: Plan, items: Sequence[Item]) -> None:
             f"{plan.output} holds results of another {changed[0]}, or of another ground truth of "
             "it; choose another folder, or delete this one"
         )
-    place = {"images": str(items[0].image.parent.absolute())}  # for the page; may change
+    # For the page; they may have moved when a run goes on.
+    place = {"images": str(items[0].image.parent.absolute())} if items else {}
     write_text(plan.output / "run.json", json.dumps(present | place, indent=2) + "\n")
     write_text(plan.output / "inputs.json", json.dumps(known | digests, indent=2) + "\n")
 

@@ -108,7 +108,7 @@ class Group(click.Group):
 def _may_be_image(word: str) -> bool:
     """Tell whether a word names a file or folder, or looks as if it did."""
     name = Path(word)
-    return not word.startswith("-") and (name.suffix != "" or len(name.parts) > 1 or name.exists())
+    return not word.startswith("-") and ("/" in word or name.suffix != "" or name.exists())
 
 
 def _terminate(*_: Any) -> None:

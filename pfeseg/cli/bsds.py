@@ -68,7 +68,7 @@ from pfeseg.segmentation.methods import METHODS
     heading=Heading.RESULTS,
     help="Do without the figures, which need matplotlib.",
 )
-@report_option("of tables, box plots, the worst and the best images, DIR/report.html")
+@report_option("DIR/report.html, with tables, box plots, and the worst and the best images")
 @quiet_option("Print errors only.")
 @settings_options(without=("n_dims", *CUT_OPTIONS, "method", "min_region"))
 def bsds(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import wraps
 from pathlib import Path
@@ -42,18 +42,27 @@ def option(*names: str, heading: Heading, **attributes: Any) -> Callable[[F], F]
 
 
 class Command(click.Command):
-    """Lists its options by their headings, the common ones first."""
+    """Lists its options by their headings, those that are named as `common` before all others."""
+
+    def __init__(self, *args: Any, common: Sequence[str] = (), **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self.common = common
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section for each heading."""
         sections: dict[Heading, list[tuple[str, str]]] = {heading: [] for heading in Heading}
+        common: dict[str, tuple[str, str]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if isinstance(parameter, click.Option) and record is not None:
+            if parameter.name in self.common and record is not None:
+                common[parameter.name] = record
+            elif isinstance(parameter, click.Option) and record is not None:
                 sections[getattr(parameter, "heading", Heading.OTHER)].append(record)
-        for heading, records in sections.items():
+        titled = [("Common options", [common[name] for name in self.common])]
+        titled += [(heading.value, records) for heading, records in sections.items()]
+        for title, records in titled:
             if records:
-                with formatter.section(heading.value):
+                with formatter.section(title):
                     formatter.write_dl(records)
 
 
@@ -151,10 +160,10 @@ def overlay_size_option(command: F) -> F:
 
 
 def report_option(text: str) -> Callable[[F], F]:
-    """Add ``--report``; `text` says what page it writes, and where."""
+    """Add ``--report``; `text` says which page it writes."""
     return option(
         "--report", "wants_page", is_flag=True, heading=Heading.RESULTS,
-        help=f"Write one HTML page to look at {text}.",
+        help=f"Write one HTML page to look at: {text}.",
     )  # fmt: skip
 
 

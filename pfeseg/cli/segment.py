@@ -39,8 +39,14 @@ if TYPE_CHECKING:
     from pfeseg.run.batch import Row
     from pfeseg.run.plan import Task
 
+COMMON = (
+    *("output", "n_regions", "level", "n_clusters", "hierarchy", "wants_page"),
+    *("recursive", "jobs", "skip_existing", "overwrite"),
+)
+"""Options that help lists first, so that they are on one screen with the examples."""
 
-@click.command(cls=Command)
+
+@click.command(cls=Command, common=COMMON)
 @click.argument("inputs", nargs=-1, metavar="INPUT...")
 @output_folder_option
 @option(
@@ -76,7 +82,7 @@ if TYPE_CHECKING:
     heading=Heading.RESULTS,
     help="Format of the overlay: PNG loses nothing, JPEG and WebP are several times smaller.",
 )
-@report_option("of the batch, report.html, in the folder of all results")
+@report_option("report.html, in the folder of all results")
 @option(
     "--template",
     default="{stem}",

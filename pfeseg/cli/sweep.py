@@ -51,7 +51,7 @@ from pfeseg.errors import InvalidInputError
     help="Score every segmentation against a BSDS .mat file or a label map.",
 )
 @output_folder_option
-@report_option("through the trials, STEM_sweep.html")
+@report_option("STEM_sweep.html, with sliders through the trials")
 @overwrite_option
 @jobs_option("Processes to share the dimensions; never changes the result.")
 @threads_option

@@ -21,6 +21,9 @@ SHEET_TILE = 240
 
 SHEET_FONT = 14
 
+GROUND = (228, 228, 228)
+"""Behind the channels of an embedding, on which white is seen."""
+
 BELOW_ZERO, ABOVE_ZERO = (24, 92, 168), (196, 84, 12)
 """Colours of an embedding's least and greatest values."""
 
@@ -52,7 +55,7 @@ def draw_embedding(Y: ArrayLike, shape: tuple[int, int]) -> NDArray[np.uint8]:
     cell_width = max(width, widest) + TILE_GAP
     across = min(len(channels), int(np.ceil(np.sqrt(len(channels) * cell_height / cell_width))))
     down = -(-len(channels) // across)
-    sheet = Image.new("RGB", (across * cell_width - TILE_GAP, down * cell_height), "white")
+    sheet = Image.new("RGB", (across * cell_width - TILE_GAP, down * cell_height), GROUND)
     pen = ImageDraw.Draw(sheet)
     for k, channel in enumerate(channels):
         x, y = k % across * cell_width, k // across * cell_height
