@@ -80,11 +80,12 @@ function copyButton(source) {
   return button;
 }
 
+/** Let the button change between light and dark; until then the page is as the system is. */
 function followTheme() {
-  const root = document.documentElement;
+  const style = document.documentElement.style;
   document.getElementById("theme").addEventListener("click", () => {
-    const now = getComputedStyle(root).colorScheme;
-    root.dataset.theme = now === "dark" ? "light" : "dark";
+    const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+    style.colorScheme = (style.colorScheme || system) === "dark" ? "light" : "dark";
   });
 }
 
