@@ -16,10 +16,10 @@ import pfeseg
 PACKAGE = ROOT / "pfeseg"
 
 ROOMS = (
-    *("errors", "checks", "machine", "parallel", "_kernels", "kernels"),
+    *("errors", "checks", "machine", "parallel", "plotting", "_kernels", "kernels"),
     "solver",  # graphs only: images come later
     *("image", "labels", "clustering", "pixels", "regions"),
-    *("segmentation", "pictures", "files", "run", "benchmark", "page", "cli"),
+    *("pictures", "segmentation", "files", "run", "benchmark", "page", "cli"),
 )
 """In the order of knowing: a room may import itself and those before it."""
 

@@ -14,9 +14,9 @@ from pfeseg.cli.values import number_or, pixels_or_percent, radius_or_neighbours
 from pfeseg.cli.wording import usage_errors
 from pfeseg.errors import InvalidInputError
 from pfeseg.pixels.options import ASSIGNMENTS, FEATURES
-from pfeseg.segmentation.cuts import AUTOMATIC, CLUSTERED, DEFAULT_LEVEL, Clusters, make_cut
+from pfeseg.segmentation.cuts import CLUSTERED, DEFAULT_LEVEL, Clusters
 from pfeseg.segmentation.methods import METHODS
-from pfeseg.segmentation.settings import PRESETS, USUAL_DIMS, Settings
+from pfeseg.segmentation.settings import PRESETS, USUAL_DIMS, Settings, choose_settings
 from pfeseg.solver.settings import PRECONDITIONERS
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -209,13 +209,11 @@ def make_settings(
     """Make settings of the values of `settings_options`; None changes nothing."""
     if preset and config:
         raise click.UsageError("give --preset or --config, not both")
-    given = {name: value for name, value in changes.items() if value is not None}
     with usage_errors():
-        cut = make_cut(n_clusters, n_regions, level)
-        if cut != AUTOMATIC:
-            given["cut"] = cut
-        base = _read_config(config) if config else Settings.preset(preset or "default")
-        return base.changed(**given)
+        base = _read_config(config) if config else None
+        return choose_settings(
+            base, preset, n_clusters=n_clusters, n_regions=n_regions, level=level, **changes
+        )
 
 
 def _read_config(path: Path) -> Settings:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Callable, Sequence
 from os.path import commonpath
@@ -16,6 +15,7 @@ from pfeseg.page.packing import script_json
 from pfeseg.page.record import Record, failed_record, make_record
 from pfeseg.page.results import Failure
 from pfeseg.parallel import run_unordered
+from pfeseg.pictures.uri import as_uri
 
 MOST_INSIDE = 200
 """Images that one file holds; of more, thumbnails and large views lie in a folder beside it."""
@@ -109,8 +109,7 @@ def _numbered_record(index: int, path: Path, name: str) -> tuple[int, Record]:
 def _with_thumbnail(record: Record) -> dict[str, Any]:
     if record.detail is None:
         return record.summary
-    content = base64.b64encode(record.thumbnail).decode("ascii")
-    return record.summary | {"thumbnail": f"data:image/jpeg;base64,{content}"}
+    return record.summary | {"thumbnail": as_uri(record.thumbnail)}
 
 
 def _keep_beside(record: Record, index: int, folder: Path, shown_as: str) -> dict[str, Any]:

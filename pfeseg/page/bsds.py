@@ -19,9 +19,9 @@ from pfeseg.files.raster import read_raster
 from pfeseg.image.arrays import Raster
 from pfeseg.image.resize import enlarge_labels, shrink_to
 from pfeseg.page.html import page_html, write_page
-from pfeseg.page.packing import picture_uri
 from pfeseg.page.record import THUMBNAIL_SIDE, blank, fitted
 from pfeseg.pictures.overlay import draw_overlay
+from pfeseg.pictures.uri import jpeg_uri
 from pfeseg.segmentation.methods import METHODS
 
 N_SHOWN = 6
@@ -198,7 +198,7 @@ def _original(run: dict[str, Any], name: str, labels: NDArray[np.integer[Any]]) 
 def _pictures(labels: NDArray[np.integer[Any]], image: Raster | None) -> dict[str, Any]:
     shape = fitted(labels.shape, THUMBNAIL_SIDE)
     small = shrink_to(image or blank(labels), shape)
-    pictures = {"overlay": picture_uri(draw_overlay(small, enlarge_labels(labels, shape)))}
+    pictures = {"overlay": jpeg_uri(draw_overlay(small, enlarge_labels(labels, shape)))}
     if image is not None:
-        pictures["original"] = picture_uri(np.rint(small.rgb() * 255).astype(np.uint8))
+        pictures["original"] = jpeg_uri(np.rint(small.rgb() * 255).astype(np.uint8))
     return pictures

@@ -3,30 +3,12 @@
 from __future__ import annotations
 
 import base64
-import io
 import json
 import zlib
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-QUALITY = 82
-"""Of JPEG pictures."""
-
-
-def picture_uri(picture: NDArray[np.uint8]) -> str:
-    """Return a picture, (h, w, 3), as the address of a JPEG file that it holds itself."""
-    return "data:image/jpeg;base64," + _base64(jpeg(picture))
-
-
-def jpeg(picture: NDArray[np.uint8]) -> bytes:
-    """Return a picture, (h, w, 3), as a JPEG file."""
-    from PIL import Image
-
-    file = io.BytesIO()
-    Image.fromarray(picture).save(file, "JPEG", quality=QUALITY)
-    return file.getvalue()
 
 
 def pack_array(array: NDArray[Any]) -> dict[str, Any]:

@@ -14,10 +14,11 @@ from pfeseg.errors import InvalidInputError, failure
 from pfeseg.image.arrays import Raster
 from pfeseg.image.resize import enlarge_labels, shrink_to, small_size
 from pfeseg.labels.maps import count_pixels
-from pfeseg.page.packing import jpeg, pack_array, pack_labels, picture_uri, smallest_type
+from pfeseg.page.packing import pack_array, pack_labels, smallest_type
 from pfeseg.page.results import Result, read_result
 from pfeseg.pictures.colours import nested_colours, region_colours
 from pfeseg.pictures.overlay import draw_overlay
+from pfeseg.pictures.uri import jpeg, jpeg_uri
 from pfeseg.regions.hierarchy import Hierarchy
 from pfeseg.segmentation.settings import Settings
 
@@ -118,7 +119,7 @@ def blank(labels: NDArray[np.integer[Any]], first_label: int = 0) -> Raster:
 def view_of(image: Raster) -> str:
     """Return the original of a large view as the address of a picture."""
     small = shrink_to(image, fitted(image.shape, VIEW_SIDE))
-    return picture_uri(np.rint(small.rgb() * 255).astype(np.uint8))
+    return jpeg_uri(np.rint(small.rgb() * 255).astype(np.uint8))
 
 
 def _maps(result: Result, image: Raster) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from pfeseg import kernels
 from pfeseg.errors import InvalidInputError
 from pfeseg.labels.maps import consecutive, count_pixels, labels_of, split_regions, touching
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 Labels = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
 
@@ -19,7 +22,7 @@ APART = float(np.nextafter(np.float32(1), np.float32(0)))
 """Level at which what a mask keeps apart would merge: above all others, and below 1."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Hierarchy:
     """Nested segmentations of an image.
 
@@ -41,6 +44,22 @@ class Hierarchy:
     merges: NDArray[np.int32]
     levels: FloatArray
     outside: int | None = None
+
+    def __repr__(self) -> str:
+        height, width = self.base.shape
+        return f"<Hierarchy of {width} x {height} pixels: {self.n_regions} finest regions>"
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the number of regions at each level with matplotlib, into `ax` or a new figure."""
+        from pfeseg.plotting import new_axes
+
+        axes = new_axes(ax)
+        counts = self.n_regions - np.arange(len(self.levels) + 1)
+        axes.step([0.0, *self.levels], counts, where="post")
+        axes.set_yscale("log")
+        axes.set_xlabel("level")
+        axes.set_ylabel("regions")
+        return axes
 
     @property
     def n_regions(self) -> int:

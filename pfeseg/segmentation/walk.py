@@ -142,4 +142,5 @@ def segment_prepared(
         n_clusters=small.n_clusters,
         timings=small.timings | clock.seconds,
         settings=small.settings,
+        image=prepared.image,
     )
