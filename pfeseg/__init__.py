@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pfeseg.clustering.embedding import cluster_embedding
     from pfeseg.errors import (
+        CutWarning,
         ImageWarning,
         InvalidInputError,
         PfesegError,
@@ -55,6 +56,7 @@ _HOME = {
     "Georeference": "image.georeference",
     "Graph": "solver.graph",
     "Hierarchy": "regions.hierarchy",
+    "CutWarning": "errors",
     "ImageWarning": "errors",
     "InvalidInputError": "errors",
     "IterationRecord": "solver.embedding",
@@ -99,6 +101,7 @@ _HOME = {
 __all__ = [
     "Automatic",
     "Clusters",
+    "CutWarning",
     "Embedding",
     "Georeference",
     "Graph",

@@ -66,6 +66,10 @@ class ImageWarning(PfesegWarning):
     """Something that an image holds is not used."""
 
 
+class CutWarning(PfesegWarning):
+    """The labels could not be cut just as was asked."""
+
+
 def failure(error: Exception, name: str) -> str:
     """Say in one line why the work on a file failed, its arguments still marked.
 

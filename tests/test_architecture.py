@@ -16,10 +16,10 @@ import pfeseg
 PACKAGE = ROOT / "pfeseg"
 
 ROOMS = (
-    *("errors", "checks", "machine", "parallel", "engines", "_kernels", "kernels"),
+    *("errors", "checks", "machine", "parallel", "plotting", "engines", "_kernels", "kernels"),
     "solver",  # graphs only: images come later
     *("image", "labels", "clustering", "pixels", "regions"),
-    *("segmentation", "volumes", "pictures", "files", "run", "benchmark", "cli"),
+    *("pictures", "segmentation", "volumes", "files", "run", "benchmark", "page", "cli"),
 )
 """In the order of knowing: a room may import itself and those before it."""
 

@@ -166,7 +166,9 @@ def start_run(plan: Plan, items: Sequence[Item]) -> None:
             "it; choose another folder, or delete this one"
         )
     clear_strays([plan.output, *(path for path in plan.output.rglob("*") if path.is_dir())])
-    write_text(plan.output / "run.json", json.dumps(present, indent=2) + "\n")
+    # For the page; they may have moved when a run goes on.
+    place = {"images": str(items[0].image.parent.absolute())} if items else {}
+    write_text(plan.output / "run.json", json.dumps(present | place, indent=2) + "\n")
     write_text(plan.output / "inputs.json", json.dumps(known | digests, indent=2) + "\n")
 
 

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
@@ -30,6 +31,7 @@ COMMANDS = {
     "cluster": "Stage 5 with -k: make a label map of clusters.",
     "clean": "Stage 6: make regions connected, and absorb small ones.",
     "overlay": "Draw a label map over its image.",
+    "report": "Make one page to look at of a folder of results.",
     "evaluate": "Score segmentations against ground truth.",
     "bsds": "Run the paper's experiment on a data set.",
     "info": "Tell what a file holds, or what is installed.",
@@ -51,6 +53,14 @@ class Group(click.Group):
         command = getattr(import_module(f"pfeseg.cli.{name}"), name)
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; the name of an image in its place gets advice."""
+        if args[0] not in COMMANDS and _may_be_image(args[0]):
+            ctx.fail(f"{args[0]} is no command; to cut an image, use 'pfeseg segment {args[0]}'")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
@@ -97,6 +107,12 @@ class Group(click.Group):
                 _complain("interrupted")
                 code = EXIT_INTERRUPTED
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _may_be_image(word: str) -> bool:
+    """Tell whether a word names a file or folder, or looks as if it did."""
+    name = Path(word)
+    return not word.startswith("-") and ("/" in word or name.suffix != "" or name.exists())
 
 
 def _end_in_order() -> None:

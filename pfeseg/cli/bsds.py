@@ -15,6 +15,7 @@ from pfeseg.cli.options import (
     dims_option,
     option,
     quiet_option,
+    report_option,
 )
 from pfeseg.cli.progress import count_bar
 from pfeseg.cli.settings import CUT_OPTIONS, make_settings, settings_options
@@ -67,6 +68,7 @@ from pfeseg.segmentation.methods import METHODS
     heading=Heading.RESULTS,
     help="Do without the figures, which need matplotlib.",
 )
+@report_option("DIR/report.html, with tables, box plots, and the worst and the best images")
 @quiet_option("Print errors only.")
 @settings_options(without=("n_dims", *CUT_OPTIONS, "method", "min_region"))
 def bsds(
@@ -78,6 +80,7 @@ def bsds(
     machines: Machines,
     limit: int | None,
     no_figures: bool,
+    wants_page: bool,
     quiet: bool,
     **options: Any,
 ) -> int:  # fmt: skip
@@ -138,6 +141,11 @@ def bsds(
                 for error in outcome.errors:
                     say(f"Error: {in_options(error)}")
     written = write_results(plan, items, figures)
+    if wants_page:
+        from pfeseg.page.bsds import write_bsds_page
+
+        written.append(output / "report.html")
+        write_bsds_page(written[-1], output)
     if not quiet:
         click.echo((output / "table.md").read_text(encoding="utf-8"))
         say("written: " + ", ".join(str(p) for p in written))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from pfeseg.cli.options import F, Heading, option
+from pfeseg.cli.options import F, Heading, jobs_option, option
 
 if TYPE_CHECKING:
     from pfeseg.engines.engine import Engine
@@ -75,10 +75,7 @@ def engine_options(text: str) -> Callable[[F], F]:
                 help="Work on the Dask cluster of this scheduler, such as tcp://host:8786, with "
                      "the same results; local:4 makes one of 4 processes on this machine.",
             ),
-            option(
-                "--jobs", type=click.IntRange(min=1), default=1, metavar="N",
-                heading=Heading.RUN, help=f"{text}  [default: 1]",
-            ),
+            jobs_option(text),
         ):  # fmt: skip
             packed = add_option(packed)
         return packed

@@ -22,9 +22,11 @@ from pfeseg.cli.options import (
     overwrite_option,
     quiet_option,
     reading_options,
+    report_option,
     threads_option,
 )
-from pfeseg.cli.report import Reporter
+from pfeseg.cli.page import BatchPage
+from pfeseg.cli.reporter import Reporter
 from pfeseg.cli.running import run_tasks
 from pfeseg.cli.settings import make_settings, settings_options
 from pfeseg.cli.tiles import check_tiled, tile_option
@@ -36,6 +38,7 @@ from pfeseg.files.kinds import (
     LABELS_FORMATS,
     OF_HIERARCHY,
     OVERLAY_FORMATS,
+    PAGE,
     SAVEABLE,
 )
 from pfeseg.segmentation.methods import METHODS
@@ -44,8 +47,14 @@ if TYPE_CHECKING:
     from pfeseg.segmentation.settings import Settings
     from pfeseg.volumes.settings import VolumeSettings
 
+COMMON = (
+    *("output", "n_regions", "level", "n_clusters", "hierarchy", "wants_page"),
+    *("recursive", "jobs", "skip_existing", "overwrite"),
+)
+"""Options that help lists first, so that they are on one screen with the examples."""
 
-@click.command(cls=Command)
+
+@click.command(cls=Command, common=COMMON)
 @click.argument("inputs", nargs=-1, metavar="INPUT...")
 @output_folder_option
 @option(
@@ -80,6 +89,7 @@ if TYPE_CHECKING:
     heading=Heading.RESULTS,
     help="Format of the overlay: PNG loses nothing, JPEG and WebP are several times smaller.",
 )
+@report_option("report.html, in the folder of all results")
 @option(
     "--template",
     default="{stem}",
@@ -147,6 +157,7 @@ def segment(
     labels_format: str | None,
     overlay_size: int | None,
     overlay_format: str,
+    wants_page: bool,
     overwrite: bool,
     skip_existing: bool,
     fail_fast: bool,
@@ -185,14 +196,16 @@ def segment(
     """
     if quiet and verbose:
         raise click.UsageError("give -q or -v, not both")
-    kinds = tuple(dict.fromkeys((*save, *(OF_HIERARCHY if hierarchy else ()))))
+    added = (*(OF_HIERARCHY if hierarchy else ()), *((PAGE,) if wants_page else ()))
+    kinds = tuple(dict.fromkeys((*save, *added)))
     if any(KINDS[kind].needs_place for kind in kinds) and not _has_pyogrio():
         raise click.UsageError("a GeoPackage needs pyogrio: pip install 'pfeseg[geo]'")
     settings: Settings | VolumeSettings
     if volume:
-        check_kinds(kinds, labels_format)
+        check_kinds(save, labels_format)
         unused = {name: reading[name] for name in ("page", "mask", "nodata")}
         unused |= {"overlay_size": overlay_size, "hierarchy": hierarchy, "tile": tile}
+        unused |= {"report": wants_page}
         settings = make_volume_settings(options, max_voxels, unused)
     elif spacing or max_voxels:
         raise click.UsageError("--spacing and --max-voxels are those of volumes; give --volume")
@@ -257,6 +270,7 @@ def segment(
     elif not overwrite:
         refuse_done(tasks)
     clear_strays(path.parent for task in tasks for path in task.results.values())
+    page = BatchPage.plan(plan, overwrite or skip_existing) if wants_page else None
     for item in found:
         if item.problem and reporter.wants_more:
             reporter.add(Row(str(item.path), "failed", item.problem))
@@ -269,7 +283,10 @@ def segment(
                         break
         except EngineError as error:
             reporter.break_off(error.marked)
-    return reporter.finish()
+    code = reporter.finish()
+    if page:
+        page.write([item.path for item in found], reporter.failures, machines.jobs, quiet)
+    return code
 
 
 def _has_pyogrio() -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,11 @@ from pfeseg.cli.options import (
     overwrite_option,
     quiet_option,
     reading_options,
+    report_option,
     threads_option,
 )
 from pfeseg.cli.progress import count_bar
-from pfeseg.cli.settings import CUT_OPTIONS, make_settings, settings_options
+from pfeseg.cli.settings import CUT_OPTIONS, make_settings, option_words, settings_options
 from pfeseg.cli.values import numbers
 from pfeseg.cli.wording import say
 from pfeseg.errors import InvalidInputError
@@ -50,6 +52,7 @@ from pfeseg.errors import InvalidInputError
     help="Score every segmentation against a BSDS .mat file or a label map.",
 )
 @output_folder_option
+@report_option("STEM_sweep.html, with sliders through the trials")
 @overwrite_option
 @engine_options("Processes to share the dimensions; never changes the result.")
 @threads_option
@@ -70,6 +73,7 @@ def sweep(
     n_clusters: tuple[int, ...] | None,
     ground_truth: Path | None,
     output: Path | None,
+    wants_page: bool,
     overwrite: bool,
     machines: Machines,
     threads: int | None,
@@ -123,9 +127,10 @@ def sweep(
     from pfeseg.segmentation.sweep import sweep_pairs
 
     folder = output or image.parent
-    table, sheet = folder / f"{image.stem}_sweep.csv", folder / f"{image.stem}_sweep.png"
+    table, sheet, page = (folder / f"{image.stem}_sweep.{end}" for end in ("csv", "png", "html"))
+    results = [table, sheet, page] if wants_page else [table, sheet]
     if not overwrite:
-        refuse_existing([table, sheet])
+        refuse_existing(results)
     refuse_unwritable(folder)
     clear_strays([folder])
     huge = reading["allow_huge"]
@@ -158,6 +163,11 @@ def sweep(
     rows, shown = sweep_rows(result, truths), shown_rows(result, len(asked))
     write_text(table, sweep_csv(rows))
     write_png(sheet, sweep_sheet(picture, result, rows, shown))
+    if wants_page:
+        from pfeseg.page.sweep import write_sweep_page
+
+        words = ["pfeseg", "segment", str(image), *option_words(settings)]
+        write_sweep_page(page, shlex.join(words), image.name, picture, result, rows)
     best = best_rows(rows[: len(asked)])
     chosen = {"d": result.best.n_dims, "k": result.best.n_clusters}
     if as_json:
@@ -174,4 +184,4 @@ def sweep(
         click.echo(f"best by {metric}: d = {row.d}, k = {row.k} ({figure:.4f})")
     click.echo(f"recommended: -d {chosen['d']} -k {chosen['k']}")
     if not quiet:
-        say(f"written: {table}, {sheet}")
+        say("written: " + ", ".join(map(str, results)))

@@ -64,7 +64,7 @@ def run_unordered(
 def _fail(call: Call, reason: str) -> NoReturn:
     raise EngineError(
         f"given up, as two worker processes died while they had one part of it ({reason}); "
-        f"if memory is short, choose a smaller {argument('tile')} or fewer {argument('jobs')}"
+        f"if memory is short, choose fewer {argument('jobs')}"
     )
 
 

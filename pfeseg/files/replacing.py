@@ -146,19 +146,19 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def replacing_folder(path: Path) -> Iterator[Path]:
+def replacing_folder(path: Path, own: re.Pattern[str] = NUMBERED) -> Iterator[Path]:
     """Offer a new folder that becomes `path` if the block succeeds, and else vanishes.
 
-    A folder of numbered pictures that is there already is replaced as a whole; any other is not,
-    as more would be lost than a result.
+    A folder that is there already is replaced as a whole if all names in it are `own`, those of
+    numbered pictures; any other is not, as more would be lost than a result.
     """
     made = _together.get()
     if made is None:
-        with appearing_together(), replacing_folder(path) as folder:
+        with appearing_together(), replacing_folder(path, own) as folder:
             yield folder
         return
     try:
-        _refuse_foreign(path)
+        _refuse_foreign(path, own)
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary, held = _new(path.parent, _create_folder)
         made.append(Made(temporary, path, held))
@@ -310,14 +310,14 @@ def _refuse_others(made: Iterable[Made]) -> None:
             )
 
 
-def _refuse_foreign(folder: Path) -> None:
-    """Refuse to replace a file, a link, or a folder that holds anything but numbered pictures."""
+def _refuse_foreign(folder: Path, own: re.Pattern[str]) -> None:
+    """Refuse to replace a file, a link, or a folder that holds anything but what is our own."""
     if folder.is_symlink():
         raise InvalidInputError(f"{folder}: cannot be made, as it is a link; remove it first")
     if folder.exists() and not folder.is_dir():
         raise InvalidInputError(f"{folder}: cannot be made, as it is a file")
     entries = sorted(entry.name for entry in folder.iterdir()) if folder.exists() else []
-    foreign = [name for name in entries if not NUMBERED.fullmatch(name)]
+    foreign = [name for name in entries if not own.fullmatch(name)]
     if foreign:
         raise InvalidInputError(
             f"{folder}: not replaced, as it holds {foreign[0]}, which is no result; "

@@ -42,6 +42,10 @@ class Row:
         Why it failed, in one line; arguments are marked in it and in `warnings`, as
         `pfeseg.errors` says.
     regions : int or None
+    pieces : int or None
+        Connected pieces in which clusters lie.
+    next_steps : tuple of int
+        Other numbers of regions to look at.
     results, timings : dict
         Path of each kind of result that was written, and seconds by stage, "read" first and
         "write" last.
@@ -54,6 +58,8 @@ class Row:
     status: Literal["done", "failed", "skipped"]
     error: str | None = None
     regions: int | None = None
+    pieces: int | None = None
+    next_steps: tuple[int, ...] = ()
     results: dict[str, str] = field(default_factory=dict)
     timings: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -78,33 +84,42 @@ def run_task(task: Task, threads: int | None = None, on_stage: OnStage | None = 
     on_stage : callable, optional
         Called with the name of each stage when it begins, "read" and "write" among them.
     """
-    return _told(task, lambda name: _work_on(task, name, threads, on_stage))
+    return _told(task, lambda name, caught: _work_on(task, name, threads, on_stage, caught))
 
 
 def run_tiled_task(
     task: Task, jobs: int = 1, threads: int | None = None, on_tile: OnTile | None = None
 ) -> Row:
     """Do as `run_task` with an image that is segmented by tiles, in `jobs` processes."""
-    return _told(task, lambda _: segment_by_tiles(task, jobs, threads, on_tile))
+
+    def work(name: str, caught: object) -> dict[str, Any]:
+        regions, timings = segment_by_tiles(task, jobs, threads, on_tile)
+        return {"regions": regions, "timings": timings}
+
+    return _told(task, work)
 
 
-def _told(task: Task, work: Callable[[str], tuple[int, dict[str, float]]]) -> Row:
-    """Do the work on an image, which returns its regions and timings, and tell how it went."""
+def _told(
+    task: Task, work: Callable[[str, Sequence[warnings.WarningMessage]], dict[str, Any]]
+) -> Row:
+    """Do the work on an image, which returns what its row tells, and tell how it went.
+
+    The work is given the name of the image, and the warnings that there are so far.
+    """
     started = time.perf_counter()
     name = "standard input" if task.content is not None else str(task.source)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PfesegWarning)
         try:
-            regions, timings = work(name)
+            fields = work(name, caught)
         except Exception as error:
             row = Row(str(task.source), "failed", failure(error, name))
         else:
             row = Row(
                 str(task.source),
                 "done",
-                regions=regions,
+                **fields,
                 results={kind: str(path) for kind, path in task.results.items()},
-                timings=timings,
             )
     messages = tuple(
         f"{name}: {warning.message.marked}"
@@ -115,16 +130,26 @@ def _told(task: Task, work: Callable[[str], tuple[int, dict[str, float]]]) -> Ro
 
 
 def _work_on(
-    task: Task, name: str, threads: int | None, on_stage: OnStage | None
-) -> tuple[int, dict[str, float]]:
+    task: Task,
+    name: str,
+    threads: int | None,
+    on_stage: OnStage | None,
+    caught: Sequence[warnings.WarningMessage],
+) -> dict[str, Any]:
     if isinstance(task.settings, VolumeSettings):
-        return segment_and_write_volume(task, name, threads, on_stage)
-    return _segment_and_write(task, task.settings, name, threads, on_stage)
+        regions, timings = segment_and_write_volume(task, name, threads, on_stage)
+        return {"regions": regions, "timings": timings}
+    return _segment_and_write(task, task.settings, name, threads, on_stage, caught)
 
 
 def _segment_and_write(
-    task: Task, settings: Settings, name: str, threads: int | None, on_stage: OnStage | None
-) -> tuple[int, dict[str, float]]:
+    task: Task,
+    settings: Settings,
+    name: str,
+    threads: int | None,
+    on_stage: OnStage | None,
+    caught: Sequence[warnings.WarningMessage],
+) -> dict[str, Any]:
     clock, facts = Clock(on_stage), input_facts(task)
     source = task.source if task.content is None else task.content
     with clock("read"):
@@ -151,6 +176,8 @@ def _segment_and_write(
     )
     result = segment(image, settings, hierarchy=wants_tree, threads=threads, on_stage=on_stage)
 
+    if caught:
+        facts["warnings"] = [str(warning.message) for warning in caught]
     band_means = None
     if image.georeference is not None:
         facts |= describe_place(image.georeference)
@@ -180,7 +207,12 @@ def _segment_and_write(
         done = segmented(clock.seconds, facts | told_files(task, made))
         if REPORT in task.results:  # the last, as it tells how long all took and that all is done
             KINDS[REPORT].write(task.results[REPORT], done)
-    return result.n_regions, done.timings
+    return {
+        "regions": result.n_regions,
+        "pieces": None if result.n_clusters is None else result.n_pieces,
+        "next_steps": tuple(result.next_steps),
+        "timings": done.timings,
+    }
 
 
 def run_batch(

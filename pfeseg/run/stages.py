@@ -184,7 +184,7 @@ def merge_stage(
         refine=settings.refine,
     )
     cut = settings.resolved_cut
-    labels = steps.cut_hierarchy(tree, Level(DEFAULT_LEVEL) if isinstance(cut, Clusters) else cut)
+    labels = steps.cut_finally(tree, Level(DEFAULT_LEVEL) if isinstance(cut, Clusters) else cut)
     write_labels(output, labels, image=image)
     return labels, tree
 

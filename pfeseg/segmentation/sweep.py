@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pfeseg.engines.engine import Call, Engine, Work
 from pfeseg.engines.local import Local
 from pfeseg.errors import InvalidInputError, PfesegError, argument
-from pfeseg.image.arrays import ImageLike, Raster
+from pfeseg.image.arrays import ImageLike, Raster, as_raster
 from pfeseg.image.resize import small_size
 from pfeseg.labels.metrics import rand_index
 from pfeseg.segmentation.clock import OnStage
@@ -105,10 +105,12 @@ class Sweep:
 
 def sweep(
     image: ImageLike,
-    pairs: Sequence[Pair],
+    pairs: Sequence[Pair] | None = None,
     candidates: Sequence[Pair] | None = None,
     settings: Settings | None = None,
     *,
+    dims: Sequence[int] | None = None,
+    n_clusters: Sequence[int] | None = None,
     jobs: int = 1,
     engine: Engine | None = None,
     reader: Callable[[], Raster] | None = None,
@@ -123,11 +125,16 @@ def sweep(
     ----------
     image : (H, W) or (H, W, 3) array
         As for `segment`.
-    pairs : sequence of (d, k)
-        A k of None stands for k = d.
+    pairs : sequence of (d, k), optional
+        A k of None stands for k = d. Unless given, those that `dims` and `n_clusters` make.
     candidates : sequence of (d, k), optional
         Pairs to recommend one of, and to be agreed with; `pairs` unless given.
     settings : Settings, optional
+    dims : sequence of int, optional
+        Dimensions to try, `AUTO_DIMS` unless given.
+    n_clusters : sequence of int, optional
+        Numbers of clusters to try with each of them. Unless given, k = d is tried, and k is
+        recommended from `AUTO_CLUSTERS`.
     jobs : int
         Processes to share the dimensions; never changes the result.
     engine : Engine, optional
@@ -148,8 +155,29 @@ def sweep(
     -------
     Sweep
         With a trial for each of the pairs, then for each other candidate.
+
+    Raises
+    ------
+    InvalidInputError
+        Where there is nothing to try, or more than the image has pixels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> image = np.zeros((40, 60, 3), np.uint8)
+    >>> image[:, 30:] = (250, 200, 0)
+    >>> result = pfeseg.sweep(image, dims=[2, 3], n_clusters=[2])
+    >>> [(trial.n_dims, trial.n_clusters) for trial in result.trials]
+    [(2, 2), (3, 2)]
     """
     settings = settings or Settings()
+    if pairs is None:
+        image = as_raster(image, settings.stretch, settings.bands)
+        pairs, among_all = sweep_pairs(settings, dims or AUTO_DIMS, n_clusters, image.shape)
+        candidates = among_all if candidates is None else candidates
+    elif dims is not None or n_clusters is not None:
+        raise InvalidInputError("a sweep takes pairs, or dims and n_clusters, but not both")
     asked = [(d, k or d) for d, k in pairs]
     among = asked if candidates is None else [(d, k or d) for d, k in candidates]
     if not among:
