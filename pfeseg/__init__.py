@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pfeseg.clustering.embedding import cluster_embedding
+    from pfeseg.data.clusterer import PFEClustering
+    from pfeseg.data.embedder import PiecewiseFlatEmbedding
     from pfeseg.errors import (
         CutWarning,
         ImageWarning,
@@ -61,8 +63,10 @@ _HOME = {
     "InvalidInputError": "errors",
     "IterationRecord": "solver.embedding",
     "Level": "segmentation.cuts",
+    "PFEClustering": "data.clusterer",
     "PfesegError": "errors",
     "PfesegWarning": "errors",
+    "PiecewiseFlatEmbedding": "data.embedder",
     "PreparedImage": "segmentation.prepared",
     "Raster": "image.arrays",
     "Regions": "segmentation.cuts",
@@ -110,8 +114,10 @@ __all__ = [
     "InvalidInputError",
     "IterationRecord",
     "Level",
+    "PFEClustering",
     "PfesegError",
     "PfesegWarning",
+    "PiecewiseFlatEmbedding",
     "PreparedImage",
     "Raster",
     "Regions",

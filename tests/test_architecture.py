@@ -18,7 +18,7 @@ PACKAGE = ROOT / "pfeseg"
 ROOMS = (
     *("errors", "checks", "machine", "parallel", "plotting", "engines", "_kernels", "kernels"),
     "solver",  # graphs only: images come later
-    *("image", "labels", "clustering", "pixels", "regions"),
+    *("image", "labels", "clustering", "data", "pixels", "regions"),
     *("pictures", "segmentation", "volumes", "files", "run", "benchmark", "page", "cli"),
 )
 """In the order of knowing: a room may import itself and those before it."""
@@ -120,3 +120,12 @@ def test_no_test_file_imports_another():
     for path in Path(__file__).parent.glob("*.py"):
         assert "from test_" not in path.read_text().replace('"from test_"', ""), path
         assert "import test_" not in path.read_text().replace('"import test_"', ""), path
+
+
+def test_scikit_learn_stays_with_the_data():
+    for module, path in MODULES.items():
+        lines = path.read_text().splitlines()
+        imports = [line for line in lines if line.strip().startswith(("import ", "from "))]
+        assert room(f"{module}.") == "data" or not any("sklearn" in line for line in imports), (
+            module
+        )

@@ -91,6 +91,9 @@ def desk(samples, tmp_path, monkeypatch) -> Path:
     shutil.copy(samples / "scene.png", tmp_path / "photos" / "holidays")
     shutil.copytree(samples, tmp_path / "sample_images")
     write_scene(tmp_path / "scene.tif")
+    rows = np.random.default_rng(0).normal(size=(90, 2)) + np.repeat([0, 8, 16], 30)[:, None]
+    np.savetxt(tmp_path / "measurements.csv", rows, delimiter=",", header="x,y", comments="")
+    (tmp_path / "friends.txt").write_text("ann bob\nbob cid\nann cid\ndan eve\ncid dan .1\n")
     (tmp_path / "list.txt").write_text("photos/holidays/scene.png\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -278,3 +278,52 @@ def test_an_elimination_that_is_too_full_says_so():
     assert not eliminate(graph, 0.5).fits
     with pytest.raises(ValueError, match="too many entries"):
         CholeskyLoop(graph, eliminate(graph, 0.5), 1e4, 10.0, precision="single", threads=1)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (7, 9), (4097, 8), (5000, 15)])
+def test_gram_matrix_by_definition(n, d, dtype):
+    X, scale = RNG.normal(size=(n, d)).astype(dtype), RNG.random(n).astype(dtype)
+    exact = X.astype(float)
+    np.testing.assert_allclose(kernels.gram_matrix(X, None, 1), exact.T @ exact, atol=1e-9)
+    exact *= scale[:, None]
+    np.testing.assert_allclose(kernels.gram_matrix(X, scale, 1), exact.T @ exact, atol=1e-9)
+
+
+def test_bytes_of_tall_matrices_depend_on_no_number_of_threads():
+    n, d = 60_000, 7  # blocks enough for threads to share
+    X, more = (RNG.normal(size=(n, d)).astype(np.float32) for _ in range(2))
+    scale, factor = RNG.random(n, dtype=np.float32), RNG.random((d, d), dtype=np.float32)
+    results = set()
+    for threads in (1, 2, 3):
+        rows, target = X.copy(), np.empty_like(X)
+        gram = kernels.add_scaled(rows, more, scale, threads)
+        np.testing.assert_allclose(rows, X + scale[:, None] * more, atol=1e-6)
+        np.testing.assert_array_equal(gram, kernels.gram_matrix(rows, None, threads))
+        whole = rows.copy()
+        kernels.split_off(rows, factor, target, threads)
+        np.testing.assert_allclose(rows, whole - whole @ factor, atol=1e-4)
+        np.testing.assert_allclose(target + rows, whole @ factor, atol=1e-4)
+        results.add((gram.tobytes(), rows.tobytes(), target.tobytes()))
+    assert len(results) == 1
+
+
+def test_tall_matrices_of_other_shapes_are_refused():
+    X = np.zeros((5, 3))
+    with pytest.raises(ValueError, match="one scale"):
+        kernels.gram_matrix(X, np.ones(4), 1)
+    with pytest.raises(ValueError, match="one shape"):
+        kernels.add_scaled(X, X[:4].copy(), np.ones(5), 1)
+    with pytest.raises(ValueError, match="square"):
+        kernels.split_off(X, np.ones((2, 3)), X.copy(), 1)
+    with pytest.raises(TypeError):  # a copy would be written to
+        kernels.split_off(X.astype(np.float32), np.eye(3), X, 1)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_energy_of_edges_by_definition(graph, dtype):
+    Y = RNG.normal(size=(graph.n_nodes, 6)).astype(dtype)
+    exact = np.abs(graph.M @ Y.astype(float)).sum(axis=0)
+    np.testing.assert_allclose(
+        kernels.edge_energy(graph.edges, graph.weights, Y), exact, rtol=1e-6, atol=1e-12
+    )

@@ -25,6 +25,7 @@ from pfeseg import (
 from pfeseg.solver import pcg
 from pfeseg.solver.embedding import channel_energies
 from pfeseg.solver.polar import polar
+from pfeseg.solver.splitting import OrthogonalSplitting
 
 RNG = np.random.default_rng(3)
 TIGHT = {"precision": "double", "pcg_rtol": 1e-10}
@@ -412,3 +413,30 @@ def test_many_small_components_share_domains():
     assert fast[0].preconditioner == "cholesky"
     assert relative_error(fast[0].Y, exact.Y) < 1e-9
     assert fast[0].Y.tobytes() == fast[1].Y.tobytes()
+
+
+@pytest.mark.parametrize("d", [1, 4, 8, 15, 17])
+def test_compiled_splitting_equals_lines_6_and_7(d):
+    n = 4100  # more than a block of rows, and not a whole number of them
+    sqrt_degrees = RNG.random(n) + 0.5
+    fast = OrthogonalSplitting(sqrt_degrees.astype(np.float32), d, d, threads=2)
+    exact = OrthogonalSplitting(sqrt_degrees, d, d, threads=1)
+    for _ in range(3):
+        Y = RNG.normal(size=(n, d)).astype(np.float32)
+        F = exact.next_target(Y)
+        assert relative_error(fast.next_target(Y), F) < 1e-5
+        assert relative_error(fast.B, exact.B) < 1e-5
+        P = F + exact.B
+        np.testing.assert_allclose(P.T @ P, np.eye(d), atol=1e-12)
+
+
+def test_splitting_keeps_empty_directions_empty():
+    n, empty = 500, 2
+    fast = OrthogonalSplitting(np.ones(n, dtype=np.float32), 5, rank=4, threads=1)
+    for _ in range(3):
+        Y = RNG.normal(size=(n, 5)).astype(np.float32)
+        Y[:, empty] = 1e-9 * Y[:, 0]
+        F = fast.next_target(Y)
+        assert np.abs(F[:, empty]).max() < 1e-6
+    P = F + fast.B
+    np.testing.assert_allclose(P.T @ P, np.diag([1, 1, 0, 1, 1]), atol=1e-5)

@@ -32,6 +32,7 @@ COMMANDS = {
     "clean": "Stage 6: make regions connected, and absorb small ones.",
     "overlay": "Draw a label map over its image.",
     "report": "Make one page to look at of a folder of results.",
+    "cluster-data": "Cluster the rows of tables, or the nodes of graphs.",
     "evaluate": "Score segmentations against ground truth.",
     "bsds": "Run the paper's experiment on a data set.",
     "info": "Tell what a file holds, or what is installed.",
@@ -50,7 +51,8 @@ class Group(click.Group):
         """Import the module of a command."""
         if name not in COMMANDS:
             return None
-        command = getattr(import_module(f"pfeseg.cli.{name}"), name)
+        module = name.replace("-", "_")
+        command = getattr(import_module(f"pfeseg.cli.{module}"), module)
         assert isinstance(command, click.Command)
         return command
 

@@ -16,11 +16,19 @@ if TYPE_CHECKING:
 
 
 class Reporter:
-    """Prints a line for each image, and a summary of many."""
+    """Prints a line for each image or other file, and a summary of many."""
 
     def __init__(
-        self, total: int, *, as_json: bool, quiet: bool, verbose: bool, fail_fast: bool
+        self,
+        total: int,
+        *,
+        as_json: bool,
+        quiet: bool,
+        verbose: bool,
+        fail_fast: bool,
+        noun: str = "images",
     ) -> None:
+        self._noun = noun
         self._total, self._as_json, self._fail_fast = total, as_json, fail_fast
         self.quiet, self._verbose = quiet, verbose
         self._done = self._skipped = 0
@@ -40,7 +48,8 @@ class Reporter:
         warnings = tuple(in_options(warning) for warning in row.warnings)
         error = in_options(row.error) if row.error else None
         if self._as_json:
-            spelled = replace(row, error=error, warnings=warnings)
+            note = in_options(row.note)
+            spelled = replace(row, error=error, warnings=warnings, note=note)
             click.echo(json.dumps(spelled.to_dict()))
         for warning in () if self.quiet else warnings:
             say(f"Warning: {warning}")
@@ -84,7 +93,7 @@ class Reporter:
             if left:
                 counts.append(f"{left} not tried")
             seconds = time.perf_counter() - self._started
-            click.echo(f"{self._total} images: {', '.join(counts)} in {seconds:.1f} s", err=True)
+            say(f"{self._total} {self._noun}: {', '.join(counts)} in {seconds:.1f} s")
             if failed:
                 click.echo("failures:", err=True)
                 for failure in self._failures:
@@ -93,7 +102,10 @@ class Reporter:
 
 
 def _counted(row: Row) -> str:
-    """Say how many regions there are, or clusters where these lie in several pieces."""
+    """Say how many regions there are, or clusters of data, or in how many pieces these lie."""
+    if row.clusters is not None:
+        clusters = "1 cluster" if row.clusters == 1 else f"{row.clusters} clusters"
+        return f"{in_options(row.note)}: {clusters}"
     if row.pieces is not None and row.pieces != row.regions:
         clusters = "1 cluster" if row.regions == 1 else f"{row.regions} clusters"
         return f"{clusters} in {row.pieces} pieces"

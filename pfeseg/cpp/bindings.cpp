@@ -1,12 +1,15 @@
 // Python door of the compiled kernels: checks shapes, calls and wraps the results.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -15,11 +18,13 @@
 
 #include "boundary_matching.hpp"
 #include "column_blocks.hpp"
+#include "edge_energy.hpp"
 #include "elimination.hpp"
 #include "exact_blocks.hpp"
 #include "incomplete_cholesky.hpp"
 #include "numpy_arrays.hpp"
 #include "system_matrix.hpp"
+#include "tall_matrix.hpp"
 #include "variants.hpp"
 
 using namespace pfeseg;
@@ -86,13 +91,14 @@ void check_threads(int threads) {
 template <class T, class Matrix_, class Blocks>
 class Loop {
   public:
-    // Begins a loop with target F, (n, d).
+    // Begins a loop with target F, (n, d), which must stay as it is until the loop has advanced.
     void start(Matrix<T> F, int threads) {
         if (F.shape(0) != static_cast<size_t>(blocks_.rows()) || F.shape(1) < 1)
             throw std::invalid_argument("F must have shape (n, d)");
         check_threads(threads);
+        target_ = std::move(F);
         run_without_gil([&] {
-            return blocks_.start(F.data(), static_cast<int>(F.shape(1)), threads,
+            return blocks_.start(target_->data(), static_cast<int>(target_->shape(1)), threads,
                                  interrupted_by_signal);
         });
     }
@@ -114,6 +120,7 @@ class Loop {
                                    {energy.data(), fidelity.data(), pcg.data(), capped.data()},
                                    interrupted_by_signal);
         });
+        target_.reset();
         return {to_numpy<double, 2>(std::move(energy), {rows, columns}),
                 to_numpy<double, 2>(std::move(fidelity), {rows, columns}),
                 to_numpy<int32_t, 2>(std::move(pcg), {rows, columns}),
@@ -123,9 +130,9 @@ class Loop {
     Result<T, 2> solution() const {
         const auto n = static_cast<size_t>(blocks_.rows());
         const auto columns = static_cast<size_t>(blocks_.columns());
-        std::vector<T> Y(n * columns);
+        Result<T, 2> Y = unwritten<T, 2>({n, columns});
         blocks_.write_solution(Y.data());
-        return to_numpy<T, 2>(std::move(Y), {n, columns});
+        return Y;
     }
 
   protected:
@@ -135,6 +142,7 @@ class Loop {
 
     Matrix_ matrix_;
     Blocks blocks_;
+    std::optional<Matrix<T>> target_;  // kept until it has been read
 };
 
 template <class T>
@@ -235,6 +243,81 @@ Result<uint8_t, 2> match_boundaries(Matrix<uint8_t> marks, Matrix<uint8_t> truth
 }
 
 template <class T>
+using Writable = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+void check(bool fits, const char *complaint) {
+    if (!fits) throw std::invalid_argument(complaint);
+}
+
+Result<double, 2> square(std::vector<double> gram) {
+    const auto d = static_cast<size_t>(std::sqrt(static_cast<double>(gram.size())) + 0.5);
+    return to_numpy<double, 2>(std::move(gram), {d, d});
+}
+
+// X^T X of X = diag(scale) rows, or of the rows.
+template <class T>
+Result<double, 2> gram_matrix(Matrix<T> rows, std::optional<Vector<T>> scale, int threads) {
+    check_threads(threads);
+    check(!scale || scale->size() == rows.shape(0), "one scale is needed for each row");
+    // Not written to.
+    const TallMatrix<T> X(const_cast<T *>(rows.data()), rows.shape(0), rows.shape(1), threads);
+    std::vector<double> gram;
+    {
+        nb::gil_scoped_release release;
+        gram = X.gram(scale ? scale->data() : nullptr);
+    }
+    return square(std::move(gram));
+}
+
+// Adds diag(scale) more to the rows; X^T X of what comes out.
+template <class T>
+Result<double, 2> add_scaled(Writable<T> rows, Matrix<T> more, Vector<T> scale, int threads) {
+    check_threads(threads);
+    check(more.shape(0) == rows.shape(0) && more.shape(1) == rows.shape(1) &&
+              scale.size() == rows.shape(0),
+          "both matrices must have one shape, and one scale for each row");
+    TallMatrix<T> X(rows.data(), rows.shape(0), rows.shape(1), threads);
+    std::vector<double> gram;
+    {
+        nb::gil_scoped_release release;
+        gram = X.add(more.data(), scale.data());
+    }
+    return square(std::move(gram));
+}
+
+// With P = rows factor: subtracts P from the rows, and writes P minus what comes out to `target`.
+template <class T>
+void split_off(Writable<T> rows, Matrix<T> factor, Writable<T> target, int threads) {
+    check_threads(threads);
+    check(factor.shape(0) == rows.shape(1) && factor.shape(1) == rows.shape(1) &&
+              target.shape(0) == rows.shape(0) && target.shape(1) == rows.shape(1),
+          "the factor must be square, and the target like the rows");
+    nb::gil_scoped_release release;
+    TallMatrix<T>(rows.data(), rows.shape(0), rows.shape(1), threads)
+        .split(factor.data(), target.data());
+}
+
+// ||M y||_1 of each column of Y.
+template <class T>
+Result<double, 1> energy_of_edges(Matrix<int32_t> edges, Vector<double> weights, Matrix<T> Y) {
+    check(edges.shape(1) == 2 && weights.size() == edges.shape(0),
+          "edges must be pairs, with one weight for each");
+    check_edges(edges, Y.shape(0));
+    return to_numpy<double, 1>(
+        edge_energy(edges.data(), weights.data(), edges.shape(0), Y.data(), Y.shape(1)),
+        {Y.shape(1)});
+}
+
+template <class T>
+void bind_tall_matrices(nb::module_ &m) {
+    const auto in_place = nb::arg().noconvert();  // or a copy would be written to
+    m.def("gram_matrix", &gram_matrix<T>, nb::arg(), nb::arg().none(), nb::arg());
+    m.def("add_scaled", &add_scaled<T>, in_place, nb::arg(), nb::arg(), nb::arg());
+    m.def("edge_energy", &energy_of_edges<T>);
+    m.def("split_off", &split_off<T>, in_place, nb::arg(), in_place, nb::arg());
+}
+
+template <class T>
 void bind_loops(nb::module_ &m, const char *pcg, const char *cholesky) {
     nb::class_<PcgLoop<T>>(m, pcg)
         .def(nb::init<Vector<int32_t>, Vector<int32_t>, Vector<double>, Vector<double>,
@@ -264,6 +347,8 @@ NB_MODULE(_kernels, m) {
     m.def("eliminate_graph", &eliminate_graph, nb::rv_policy::take_ownership);
     bind_loops<float>(m, "PcgLoopSingle", "CholeskyLoopSingle");
     bind_loops<double>(m, "PcgLoopDouble", "CholeskyLoopDouble");
+    bind_tall_matrices<float>(m);
+    bind_tall_matrices<double>(m);
     door::bind_images(m);
     door::bind_pixels(m);
 }

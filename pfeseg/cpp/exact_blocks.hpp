@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "column_blocks.hpp"
@@ -80,9 +81,8 @@ class ExactBlock {
           used_(used),
           width_(width),
           kernel_(choose_walk<T>(variant, width)),
-          memory_({rows() * width, rows() * width, rows() * width,
-                   matrix.elimination().n_edges() * width}),
-          arrays_{memory_[0], memory_[1], memory_[2], memory_[3]},
+          memory_({size()}, /*zeroed=*/false),
+          data_{memory_[0], size() * sizeof(T) > kCacheBytes},
           stack_memory_({stacks_size(), stacks_size(), stacks_size()}) {
         const Elimination &elimination = matrix.elimination();
         const auto slots = static_cast<size_t>(elimination.stack_slots()) * width;
@@ -103,29 +103,32 @@ class ExactBlock {
             down_.push_back(2 * *front);
     }
 
-    // Takes the target F, (rows, columns).
-    void read_target(const T *F, int columns) {
-        const std::vector<int32_t> &node_at = matrix_.elimination().node_at();
-        for (size_t k = 0; k < rows(); ++k)
-            std::copy_n(F + int64_t{node_at[k]} * columns + first_, used_,
-                        arrays_.F + k * width_);
-    }
     void write_solution(T *Y, int columns) const {
-        const std::vector<int32_t> &node_at = matrix_.elimination().node_at();
-        for (size_t k = 0; k < rows(); ++k)
-            for (int c = 0; c < used_; ++c)  // + 0 turns -0 into 0
-                Y[int64_t{node_at[k]} * columns + first_ + c] = arrays_.Y[k * width_ + c] + T(0);
+        for (const Front &front : matrix_.elimination().fronts()) {
+            const T *from = front_data(data_.rows, front, width_).Y;
+            for (int32_t k = 0; k < front.columns; ++k, from += width_) {
+                T *const to = Y + place_of(front, k, columns);
+                for (int c = 0; c < used_; ++c) to[c] = from[c] + T(0);  // turns -0 into 0
+            }
+        }
     }
 
-    // Goes back to Y = Z = U = 0, above the domains or in one of them.
-    void clear_top() { clear(0, matrix_.elimination().top_slots(), 0, first_edge(0)); }
-    void clear_domain(size_t d) {
-        clear(first_row(d), first_row(d + 1), first_edge(d), first_edge(d + 1));
+    // Takes the target F, (rows, columns), and goes back to Y = Z = U = 0: above the domains or
+    // in one of them.
+    void begin_top(const T *F, int columns) {
+        for (const int32_t front : matrix_.elimination().top()) begin(front, F, columns);
+    }
+    void begin_domain(size_t d, const T *F, int columns) {
+        const Elimination &elimination = matrix_.elimination();
+        const Domain &domain = elimination.domains()[d];
+        for (int32_t k = domain.first_visit; k < domain.end_visit; ++k)
+            if (elimination.visits()[k] % 2 == 0)
+                begin(elimination.visits()[k] / 2, F, columns);
     }
 
     // The three legs of a walk over all fronts: an iteration of the split Bregman loop.
     void walk_down() {
-        kernel_.walk(matrix_.system(), arrays_, top_, down_.data(),
+        kernel_.walk(matrix_.system(), data_, top_, down_.data(),
                      static_cast<int32_t>(down_.size()));
     }
     void walk_domain(size_t d) {
@@ -137,7 +140,7 @@ class ExactBlock {
             std::copy_n(top_.z + at, size, stack.z + at);
             std::fill_n(stack.sum + at, size, T(0));
         });
-        kernel_.walk(matrix_.system(), arrays_, stack,
+        kernel_.walk(matrix_.system(), data_, stack,
                      elimination.visits().data() + domain.first_visit,
                      domain.end_visit - domain.first_visit);
     }
@@ -147,7 +150,7 @@ class ExactBlock {
                 for (size_t k = at; k < at + size; ++k)
                     top_.sum[k] += domains_[d].sum[k];
             });
-        kernel_.walk(matrix_.system(), arrays_, top_, up_.data(),
+        kernel_.walk(matrix_.system(), data_, top_, up_.data(),
                      static_cast<int32_t>(up_.size()));
     }
 
@@ -170,24 +173,27 @@ class ExactBlock {
     }
 
   private:
-    size_t rows() const { return static_cast<size_t>(matrix_.elimination().n()); }
-    // Where the rows and the edges of a domain begin; those of the last one's successor at the end.
-    size_t first_row(size_t d) const {
+    static constexpr size_t kCacheBytes = 1 << 24;  // what the caches of common processors hold
+
+    size_t size() const {
         const Elimination &e = matrix_.elimination();
-        return d < e.domains().size() ? first_front(d).place : rows();
+        return static_cast<size_t>(data_rows(e.n(), static_cast<int64_t>(e.n_edges()))) * width_;
     }
-    size_t first_edge(size_t d) const {
-        const Elimination &e = matrix_.elimination();
-        return d < e.domains().size() ? first_front(d).first_edge : e.n_edges();
+    // Where the first of this block's numbers is in an array (rows, columns).
+    int64_t place_of(const Front &front, int32_t k, int columns) const {
+        return int64_t{matrix_.elimination().node_at()[front.place + k]} * columns + first_;
     }
-    const Front &first_front(size_t d) const {
-        const Elimination &e = matrix_.elimination();
-        return e.fronts()[e.visits()[e.domains()[d].first_visit] / 2];
-    }
-    void clear(size_t begin_row, size_t end_row, size_t begin_edge, size_t end_edge) {
-        for (T *array : {arrays_.Y, arrays_.V})
-            std::fill(array + begin_row * width_, array + end_row * width_, T(0));
-        std::fill(arrays_.U + begin_edge * width_, arrays_.U + end_edge * width_, T(0));
+    void begin(int32_t f, const T *F, int columns) {
+        const Front &front = matrix_.elimination().fronts()[f];
+        const FrontData<T> data = front_data(data_.rows, front, width_);
+        const int32_t end = matrix_.elimination().edge_end()[front.place + front.columns - 1];
+        std::fill(data.V, data.F, T(0));  // and Y
+        std::fill_n(data.U, int64_t{width_} * (end - front.first_edge), T(0));
+        for (int32_t k = 0; k < front.columns; ++k) {
+            T *const to = data.F + int64_t{k} * width_;
+            std::copy_n(F + place_of(front, k, columns), used_, to);
+            std::fill(to + used_, to + width_, T(0));
+        }
     }
     size_t stacks_size() const {
         const Elimination &e = matrix_.elimination();
@@ -207,7 +213,7 @@ class ExactBlock {
     int first_, used_, width_;
     WalkKernel<T> kernel_;
     Slab<T> memory_;
-    WalkArrays<T> arrays_;
+    BlockData<T> data_;
     Slab<T> stack_memory_;
     WalkStack<T> top_{};
     std::vector<WalkStack<T>> domains_;
@@ -226,11 +232,10 @@ class ExactBlocks {
     int32_t rows() const { return matrix_.elimination().n(); }
     int columns() const { return columns_; }
 
-    // Begins a loop with target F, (rows, columns).
+    // Begins a loop with target F, (rows, columns), which the threads of the next `advance` read.
     bool start(const T *F, int columns, int, const Interrupted &) {
         allocate(columns);
-        for (ExactBlock<T> &block : blocks_) block.read_target(F, columns);
-        fresh_ = true;
+        fresh_target_ = F;
         return true;
     }
 
@@ -241,10 +246,11 @@ class ExactBlocks {
         const auto domains = static_cast<uint32_t>(matrix_.elimination().domains().size());
         const auto tasks = static_cast<uint32_t>(blocks_.size()) * domains;
         // The first walk of a loop, at Y = 0, only forms the residual of the first system.
-        const int first = fresh_ ? -1 : 0;
+        const T *const F = std::exchange(fresh_target_, nullptr);
+        const int first = F ? -1 : 0;
         const auto walk_domain = [&](int round, uint32_t k) {
             ExactBlock<T> &block = blocks_[k / domains];
-            if (fresh_ && round == 1) block.clear_domain(k % domains);
+            if (F && round == 1) block.begin_domain(k % domains, F, columns_);
             block.walk_domain(k % domains);
         };
         Rounds rounds(tasks);
@@ -260,7 +266,7 @@ class ExactBlocks {
         bool cancelled = false, finite = true;
         for (int t = first; t < iterations && finite && !cancelled; ++t) {
             for (ExactBlock<T> &block : blocks_) {
-                if (t < 0) block.clear_top();
+                if (t < 0) block.begin_top(F, columns_);
                 block.walk_down();
             }
             rounds.lead(walk_domain);
@@ -272,7 +278,6 @@ class ExactBlocks {
         }
         rounds.close();
         followers.wait();
-        fresh_ = false;
         if (cancelled) return false;
         if (!finite) throw std::runtime_error("NaN or infinity in the exact solve");
         return true;
@@ -301,7 +306,7 @@ class ExactBlocks {
     const FactorisedMatrix<T> &matrix_;
     std::string variant_;
     int columns_ = 0;
-    bool fresh_ = false;
+    const T *fresh_target_ = nullptr;
     std::vector<ExactBlock<T>> blocks_;
 };
 

@@ -27,7 +27,8 @@ class FactorisedMatrix {
     FactorisedMatrix(const Elimination &elimination, const double *weights,
                      const double *degrees, double lam, double r, const std::string &variant,
                      int threads)
-        : elimination_(elimination), values_({static_cast<size_t>(elimination.entries())}) {
+        : elimination_(elimination),
+          values_({static_cast<size_t>(elimination.entries())}, /*zeroed=*/false) {
         const auto n = static_cast<size_t>(elimination.n());
         std::vector<double> diagonal(n);  // by columns
         sqrt_degrees_.resize(n);

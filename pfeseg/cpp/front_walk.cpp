@@ -6,7 +6,8 @@
 //
 //     s = lam M^T (U_old - 2 U) + r D^1/2 (F - D^1/2 y),
 //
-// and y changes by z = A^-1 s: rounding errors of one iteration are mended by the next. With
+// and y changes by z = A^-1 s: rounding errors of one iteration are mended by the next. (To solve
+// for y itself would save reading it, but errors in single precision were 50 times as large.) With
 // A = L Delta L^T, the forward sweep L v = s eliminates columns from the leaves of the tree of
 // fronts to its root, and the backward sweep L^T z = Delta^-1 v goes from the root to the leaves.
 // So one walk down and up again does all: down, z and y of a front; up, with the y of all
@@ -87,13 +88,32 @@ const T *panel_up(const T *values, const T *sum_own, T *v_own, T *sum_later, int
     return entries;
 }
 
+// Asks for what lies further on in the data and the factor, which fronts use in this order: each
+// uses too little of either for the processor to see that it is a stream, unless it is large.
+// Always inline: GCC takes calls away that do nothing but this.
 template <class T, int W>
-void down(const FactorisedSystem<T> &s, const WalkArrays<T> &a, WalkStack<T> &stack,
+__attribute__((always_inline)) inline void fetch_ahead(const FactorisedSystem<T> &s, const FrontData<T> &a, const Front &front) {
+    constexpr int64_t kAhead = 8192, kLine = 64;  // bytes
+    const int32_t edges = s.edge_end[front.place + front.columns - 1] - front.first_edge;
+    const auto fetch = [](const T *used, int64_t entries) __attribute__((always_inline)) {
+        const char *const ahead = reinterpret_cast<const char *>(used) + kAhead;
+        const int64_t bytes = entries * static_cast<int64_t>(sizeof(T));
+        if (bytes > kAhead) return;
+        for (int64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(ahead + at);
+    };
+    fetch(a.V, W * data_rows(front.columns, edges));
+    fetch(s.values + front.values, front_entries(front.columns, front.rows));
+}
+
+template <class T, int W>
+void down(const FactorisedSystem<T> &s, const BlockData<T> &data, WalkStack<T> &stack,
           const Front &front) {
     using Lanes = Pack<T, W>;
-    const int64_t here = int64_t{W} * front.place, own = int64_t{W} * front.slot;
+    const FrontData<T> a = front_data(data.rows, front, W);
+    const int64_t own = int64_t{W} * front.slot;
     T *const z = stack.z + own;
     const int32_t *const slots = s.row_slots + front.first_row;
+    if (data.far) fetch_ahead<T, W>(s, a, front);
     // The last panel first, so its entries are found from the end.
     const T *end = s.values + front.values + front_entries(front.columns, front.rows);
     int32_t first = front.columns;
@@ -107,36 +127,37 @@ void down(const FactorisedSystem<T> &s, const WalkArrays<T> &a, WalkStack<T> &st
                            : width == 3 ? panel_down<T, W, 3>
                            : width == 2 ? panel_down<T, W, 2>
                                         : panel_down<T, W, 1>;
-        sweep(values, a.V + here + W * first, z + W * (first + width), later, slots, front.rows,
+        sweep(values, a.V + W * first, z + W * (first + width), later, slots, front.rows,
               stack.z, z + W * first);
         end = values;
     }
     const Lanes zero = Lanes::all(0);
     for (int32_t k = 0; k < front.columns; ++k) {
-        const Lanes y = Lanes::load(a.Y + here + W * k) + Lanes::load(z + W * k);
-        y.store(a.Y + here + W * k);
+        const Lanes y = Lanes::load(a.Y + W * k) + Lanes::load(z + W * k);
+        y.store(a.Y + W * k);
         y.store(stack.y + own + W * k);
         zero.store(stack.sum + own + W * k);
     }
 }
 
 template <class T, int W>
-void up(const FactorisedSystem<T> &s, const WalkArrays<T> &a, WalkStack<T> &stack,
+void up(const FactorisedSystem<T> &s, const BlockData<T> &data, WalkStack<T> &stack,
         const Front &front, Measures<T, W> &measures) {
     using Lanes = Pack<T, W>;
     const T lam = s.lam, r = s.r, bound = T(1) / lam;
-    const int64_t here = int64_t{W} * front.place, own = int64_t{W} * front.slot;
+    const FrontData<T> a = front_data(data.rows, front, W);
+    const int64_t own = int64_t{W} * front.slot;
     int32_t edge = front.first_edge;
     for (int32_t k = 0; k < front.columns; ++k) {
         const T sqrt_degree = s.sqrt_degrees[front.place + k];
         const Lanes y = Lanes::load(stack.y + own + W * k);
-        const Lanes misfit = Lanes::load(a.F + here + W * k).plus(y, -sqrt_degree);
+        const Lanes misfit = Lanes::load(a.F + W * k).plus(y, -sqrt_degree);
         measures.fidelity.add(misfit, misfit);
         Lanes residual = Lanes::load(stack.sum + own + W * k).plus(misfit, r * sqrt_degree);
         for (const int32_t end = s.edge_end[front.place + k]; edge < end; ++edge) {
             const T w = s.weights[edge];
             const int64_t there = int64_t{W} * s.edges[edge].slot;
-            T *const u = a.U + int64_t{W} * edge;
+            T *const u = a.U + int64_t{W} * (edge - front.first_edge);
             const Lanes My = (y - Lanes::load(stack.y + there)) * w;
             measures.energy.add(My.abs());
             const Lanes u_old = Lanes::load(u);
@@ -159,22 +180,22 @@ void up(const FactorisedSystem<T> &s, const WalkArrays<T> &a, WalkStack<T> &stac
                            : width == 2 ? panel_up<T, W, 2>
                                         : panel_up<T, W, 1>;
         T *const sum = stack.sum + own + W * first;
-        values = sweep(values, sum, a.V + here + W * first, sum + W * width,
+        values = sweep(values, sum, a.V + W * first, sum + W * width,
                        front.columns - first - width, slots, front.rows, stack.sum);
         first += width;
     }
 }
 
 template <class T, int W>
-void walk(const FactorisedSystem<T> &s, const WalkArrays<T> &a, WalkStack<T> &stack,
+void walk(const FactorisedSystem<T> &s, const BlockData<T> &data, WalkStack<T> &stack,
           const int32_t *visits, int32_t count) {
     Measures<T, W> measures;
     for (int32_t k = 0; k < count; ++k) {
         const Front &front = s.fronts[visits[k] >> 1];
         if (visits[k] & 1)
-            up<T, W>(s, a, stack, front, measures);
+            up<T, W>(s, data, stack, front, measures);
         else
-            down<T, W>(s, a, stack, front);
+            down<T, W>(s, data, stack, front);
     }
     measures.end_run();
     measures.energy.write(stack.energy);

@@ -19,8 +19,8 @@ struct Front {
     int32_t slot;
     // Where its part of the arrays begins. All lies in the order of the walk down, so that memory
     // is read as a stream.
-    int32_t place;       // rows of Y, F and V
-    int32_t first_edge;  // rows of U: edges to later columns
+    int32_t place;       // columns
+    int32_t first_edge;  // edges to later columns
     int64_t values;      // entries of the factor
 };
 
@@ -61,21 +61,39 @@ struct FactorisedSystem {
     const int32_t *row_slots;
     const T *values;  // of each front: inverse pivots, and negated entries of L
     const LaterEdge *edges;
-    const int32_t *edge_end;  // of each row of Y
+    const int32_t *edge_end;  // of each column
     const T *weights;  // of the later edges
     const T *sqrt_degrees;
     T lam;
     T r;
 };
 
-// `width` columns of the problem, interleaved.
+// Some columns of the problem, interleaved: `width` numbers to a row. What a front knows of them lies
+// together, so that memory is read as one stream.
 template <class T>
-struct WalkArrays {
-    T *Y;  // n x width, solution
-    T *F;  // n x width, target of D^1/2 Y
-    T *V;  // n x width, result of the forward sweep: L V = residual
-    T *U;  // one row for each later edge, Bregman vector
+struct BlockData {
+    T *rows;
+    bool far;  // beyond the caches, so that it is worth while to ask for it ahead of time
 };
+
+// The part of one front.
+template <class T>
+struct FrontData {
+    T *V;  // a row for each column, result of the forward sweep: L V = residual
+    T *Y;  // the same, solution
+    T *F;  // the same, target of D^1/2 Y
+    T *U;  // a row for each edge to a later column, Bregman vector
+};
+
+// Rows of data of so many columns with so many edges to later ones.
+static inline int64_t data_rows(int64_t columns, int64_t edges) { return 3 * columns + edges; }
+
+template <class T>
+FrontData<T> front_data(T *rows, const Front &front, int width) {
+    const int64_t size = int64_t{width} * front.columns;
+    T *const V = rows + width * data_rows(front.place, front.first_edge);
+    return {V, V + size, V + 2 * size, V + 3 * size};
+}
 
 // What a walk carries along, by slots: of the fronts between it and the root.
 template <class T>
@@ -90,7 +108,7 @@ struct WalkStack {
 template <class T>
 struct WalkKernel {
     // Visits fronts, 2 f on the way down and 2 f + 1 on the way up.
-    void (*walk)(const FactorisedSystem<T> &, const WalkArrays<T> &, WalkStack<T> &,
+    void (*walk)(const FactorisedSystem<T> &, const BlockData<T> &, WalkStack<T> &,
                  const int32_t *visits, int32_t count);
     // Eliminates the first `columns` columns of a dense symmetric matrix of which the upper
     // triangle is given by rows, `size` each. Leaves the pivots on the diagonal, the rows of

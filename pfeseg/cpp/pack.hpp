@@ -127,7 +127,7 @@ void fill_zero(T *p, int32_t n) {
     for (int32_t i = 0; i < n; ++i) zero.store(p + int64_t{W} * i);
 }
 
-bool finite(double x) { return x - x == 0.0; }
+inline bool finite(double x) { return x - x == 0.0; }
 
 }  // namespace
 }  // namespace pfeseg

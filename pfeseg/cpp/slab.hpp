@@ -14,13 +14,14 @@
 
 namespace pfeseg {
 
-// Zeroed memory for several arrays, aligned for the widest vectors. Each array
-// starts at another distance from a page's beginning: equal distances make the
-// processor mistake a store to one array for a store to the next.
+// Memory for several arrays, aligned for the widest vectors, zeroed unless all of it will be
+// written: by the threads that use it, at best. Each array starts at another distance from a
+// page's beginning: equal distances make the processor mistake a store to one array for a store
+// to the next.
 template <class T>
 class Slab {
   public:
-    explicit Slab(std::initializer_list<size_t> sizes) {
+    explicit Slab(std::initializer_list<size_t> sizes, bool zeroed = true) {
         size_t bytes = 0;
         for (const size_t size : sizes) {
             bytes = (bytes + kPage - 1) / kPage * kPage + starts_.size() * kStagger;
@@ -31,7 +32,7 @@ class Slab {
 #ifdef __linux__
         madvise(memory_.get(), bytes, MADV_HUGEPAGE);  // fewer address translations
 #endif
-        std::fill_n(memory_.get(), bytes, char(0));
+        if (zeroed) std::fill_n(memory_.get(), bytes, char(0));
     }
     T *operator[](size_t k) const {
         return reinterpret_cast<T *>(memory_.get() + starts_[k]);

@@ -8,6 +8,7 @@
 #include "dense_loops.hpp"
 #include "front_walk.hpp"
 #include "split_bregman.hpp"
+#include "tall_rows.hpp"
 
 namespace pfeseg {
 
@@ -43,13 +44,26 @@ WalkKernel<T> choose_walk(const std::string &variant, int width) {
     return baseline_walk<T>(width);
 }
 
-// All variants of these give the same bytes, so that callers need not say which they want.
+// The variant that the environment leaves, for callers that do not say which they want.
+inline bool prefers_avx2() {
+    const char *chosen = std::getenv("PFESEG_KERNELS");
+    return cpu_has_avx2() && !(chosen && std::string(chosen) == "baseline");
+}
+
+// All variants of these give the same bytes.
 inline DenseLoops dense_loops() {
 #ifdef PFESEG_HAS_AVX2
-    const char *chosen = std::getenv("PFESEG_KERNELS");
-    if (cpu_has_avx2() && !(chosen && std::string(chosen) == "baseline")) return avx2_loops();
+    if (prefers_avx2()) return avx2_loops();
 #endif
     return baseline_loops();
+}
+
+template <class T>
+RowLoops<T> choose_rows() {
+#ifdef PFESEG_HAS_AVX2
+    if (prefers_avx2()) return avx2_rows<T>();
+#endif
+    return baseline_rows<T>();
 }
 
 template <class T>

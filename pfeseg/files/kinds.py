@@ -88,7 +88,8 @@ class Kind:
         What its name ends in; "{labels_format}" and "{overlay_format}" stand for the formats
         of label maps and of overlays.
     write : callable
-        ``write(path, segmented)`` writes it.
+        ``write(path, of)`` writes it, `of` being all there is to write about one input: an image
+        (`Segmented`), or data (`pfeseg.files.clusters`).
     needs_hierarchy : bool
     needs_place : bool
         Written of georeferenced images only.
@@ -103,7 +104,7 @@ class Kind:
     """
 
     suffix: str
-    write: Callable[[Path, Segmented], None]
+    write: Callable[[Path, Any], None]
     needs_hierarchy: bool = False
     needs_place: bool = False
     is_folder: bool = False

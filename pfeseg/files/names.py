@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Formatter
 
 from pfeseg.errors import InvalidInputError
-from pfeseg.files.kinds import KINDS, REPORT
+from pfeseg.files.kinds import KINDS, REPORT, Kind
 from pfeseg.files.writing import refuse_unwritable
 
 Plan = Mapping[Path, Mapping[str, Path]]
@@ -77,10 +77,11 @@ def find_clash(plan: Plan) -> tuple[Path, Path, Path] | None:
     return None
 
 
-def check_plan(plan: Plan, advice: str = "") -> None:
+def check_plan(plan: Plan, advice: str = "", kinds: Mapping[str, Kind] = KINDS) -> None:
     """Refuse, before any work, two inputs with one output, and folders that cannot be written.
 
-    `plan` maps each input to its results; `advice` says what tells inputs apart that clash.
+    `plan` maps each input to its results, of these `kinds`; `advice` says what tells inputs apart
+    that clash.
     """
     clash = find_clash(plan)
     if clash:
@@ -94,7 +95,7 @@ def check_plan(plan: Plan, advice: str = "") -> None:
             key = identity(path)
             if key in inputs or (path.is_symlink() and path.resolve() in inputs):
                 raise InvalidInputError(f"{path} is an input and would be written over")
-            if KINDS[kind].is_folder:
+            if kinds[kind].is_folder:
                 folders[key] = source
     written = (identity(path) for results in plan.values() for path in results.values())
     for path in (*written, *inputs) if folders else ():

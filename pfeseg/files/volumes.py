@@ -96,8 +96,8 @@ def _read_stack(
         sheets: list[Any] = [tiff.pages[index] for index in page_sheets(tiff)]
         if len(sheets) < 2:
             raise InvalidInputError(
-                f"{name}: has 1 page, and a volume has several; it is an image without "
-                f"{argument('volume', True)}"
+                f"{name}: has {len(sheets)} page(s), and a volume has several; images are taken "
+                f"without {argument('volume', True)}"
             )
         shape = (len(sheets), sheets[0].imagelength, sheets[0].imagewidth)
         _check_voxels(shape, name, allow_huge, _bytes_of(sheets[0]) / max(1, shape[1] * shape[2]))
@@ -162,9 +162,10 @@ def write_label_volume(path: Path, labels: NDArray[np.int32], spacing: Spacing) 
 
     z, y, x = spacing
     with replacing(path) as file:
-        metadata = {"axes": "ZYX", "spacing": z}
+        told: dict[str, Any] = {"photometric": "minisblack"}
+        told["metadata"] = {"axes": "ZYX", "spacing": z}
         if labels.max() < MOST_SHORT_LABELS:
             short = labels.astype(np.uint16)
-            tifffile.imwrite(file, short, imagej=True, resolution=(1 / x, 1 / y), metadata=metadata)
+            tifffile.imwrite(file, short, imagej=True, resolution=(1 / x, 1 / y), **told)
         else:
-            tifffile.imwrite(file, labels.astype(np.uint32), compression="zlib", metadata=metadata)
+            tifffile.imwrite(file, labels.astype(np.uint32), compression="zlib", **told)

@@ -39,6 +39,12 @@ def region_colours(
     return np.array([palette.colour(index) for index in chosen])
 
 
+def palette(n_colours: int) -> NDArray[np.float64]:
+    """Return the first colours of the palette, (n_colours, 3)."""
+    colours = _Palette()
+    return np.array([colours.colour(index) for index in range(n_colours)])
+
+
 def nested_colours(tree: Hierarchy) -> NDArray[np.float64]:
     """Choose a colour for each region of the base of a hierarchy that serves all its levels.
 

@@ -32,7 +32,7 @@ NO_PLACE = "is not georeferenced, as a GeoPackage has to be; save geojson, which
 
 @dataclass(frozen=True)
 class Row:
-    """What became of one image.
+    """What became of one image, or of one file of data.
 
     Attributes
     ----------
@@ -41,11 +41,13 @@ class Row:
     error : str or None
         Why it failed, in one line; arguments are marked in it and in `warnings`, as
         `pfeseg.errors` says.
-    regions : int or None
+    regions, clusters : int or None
     pieces : int or None
-        Connected pieces in which clusters lie.
+        Connected pieces in which clusters of pixels lie.
     next_steps : tuple of int
         Other numbers of regions to look at.
+    note : str
+        What else to say of it, arguments marked.
     results, timings : dict
         Path of each kind of result that was written, and seconds by stage, "read" first and
         "write" last.
@@ -60,6 +62,8 @@ class Row:
     regions: int | None = None
     pieces: int | None = None
     next_steps: tuple[int, ...] = ()
+    clusters: int | None = None
+    note: str = ""
     results: dict[str, str] = field(default_factory=dict)
     timings: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -68,7 +72,7 @@ class Row:
     def to_dict(self) -> dict[str, Any]:
         """Return what is known, as plain values."""
         values = asdict(self)
-        return {name: value for name, value in values.items() if value not in (None, {}, ())}
+        return {name: value for name, value in values.items() if value not in (None, {}, (), "")}
 
 
 def run_task(task: Task, threads: int | None = None, on_stage: OnStage | None = None) -> Row:

@@ -12,6 +12,7 @@ from pfeseg.pictures.slices import draw_slices
 from pfeseg.run.plan import Task
 from pfeseg.run.resume import input_facts, told_files
 from pfeseg.segmentation.clock import Clock, OnStage
+from pfeseg.volumes.memory import refuse_too_large_volume
 from pfeseg.volumes.segment import segment_volume
 from pfeseg.volumes.settings import VolumeSettings
 
@@ -30,6 +31,7 @@ def segment_and_write_volume(
         volume, told = read_volume(source, allow_huge=task.allow_huge, name=name)
     spacing = task.spacing or told or ISOTROPIC
     try:
+        refuse_too_large_volume(volume, settings, task.memory_limit)
         result = segment_volume(
             volume, settings, spacing=spacing, threads=threads, on_stage=on_stage
         )

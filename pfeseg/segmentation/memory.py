@@ -125,7 +125,7 @@ def refuse_too_large(
         remedy = f"{'lower' if settings.max_size else 'raise'} {argument(name)} or " + remedy
     raise InvalidInputError(
         f"{shape[1]} x {shape[0]} pixels, solved at {width} x {height}, need about "
-        f"{_in_words(needed)} of memory, but {_in_words(limit)} are allowed; {remedy}"
+        f"{in_words(needed)} of memory, but {in_words(limit)} are allowed; {remedy}"
     )
 
 
@@ -139,7 +139,8 @@ def _beyond_the_usual(image: Raster) -> float:
     return bytes_
 
 
-def _in_words(size: float) -> str:
+def in_words(size: float) -> str:
+    """Write a number of bytes as people do."""
     return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
 
 

@@ -366,6 +366,6 @@ def _measures(result: SmallCut) -> tuple[float | None, float | None, float | Non
     if found.embedding is not None:
         error = found.embedding.history[-1].orthogonality_error
     else:
-        gram = gram_matrix(Y, np.sqrt(graph.degrees)[:, None])
+        gram = gram_matrix(Y, np.sqrt(graph.degrees))
         error = float(((gram - np.eye(Y.shape[1])) ** 2).sum())
     return float(channel_energies(graph, Y).mean()), flat, error

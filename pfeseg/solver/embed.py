@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.errors import InvalidInputError, SolverWarning, argument
-from pfeseg.kernels import Elimination
+from pfeseg.kernels import Elimination, available_threads
 from pfeseg.parallel import one_blas_thread
 from pfeseg.solver.cholesky import CholeskyLoop, choose_elimination
 from pfeseg.solver.embedding import (
@@ -52,15 +52,12 @@ from pfeseg.solver.pcg import MAX_PCG_ITERATIONS, PcgLoop
 from pfeseg.solver.polar import gram_matrix, polar, squared_norm
 from pfeseg.solver.settings import SolverSettings
 from pfeseg.solver.split_bregman import DTYPES, DirectLoop, SplitBregmanLoop
+from pfeseg.solver.splitting import OrthogonalSplitting
+from pfeseg.solver.stopping import StoppingRule
 
 FloatArray = NDArray[np.floating[Any]]
 
-_UNCHECKED_ITERATIONS = 10
-"""Iterations that the columns run apart before the stopping rule brings them together."""
-
 MAX_THREADS = 1024
-
-_TINY = float(np.finfo(np.float64).tiny)
 
 
 def embed(
@@ -104,7 +101,7 @@ class Solver:
         threads: int | None = None,
     ) -> None:
         self.graph, self.settings = graph, settings or SolverSettings()
-        self._keep, self._threads = keep, _check_threads(threads)
+        self._keep, self.threads = keep, _check_threads(threads)
         self._loops: dict[float, SplitBregmanLoop] = {}
 
     def embed(self, Y0: ArrayLike, on_iteration: OnIteration | None = None) -> Embedding:
@@ -148,7 +145,7 @@ class Solver:
                 settings.lam,
                 r,
                 precision=settings.precision,
-                threads=self._threads,
+                threads=self.threads,
             )
         else:
             loop = PcgLoop(
@@ -157,7 +154,7 @@ class Solver:
                 r,
                 rtol=settings.pcg_rtol,
                 precision=settings.precision,
-                threads=self._threads,
+                threads=self.threads,
             )
         if self._keep:
             self._loops[r] = loop
@@ -172,14 +169,15 @@ class _Run:
         self.graph, self.settings = graph, settings = solver.graph, solver.settings
         direct = settings.linear_solver == "direct"
         self.dtype = np.float64 if direct else DTYPES[settings.precision]
-        self.sqrt_degrees = np.sqrt(graph.degrees).astype(self.dtype)[:, None]
+        self.sqrt_degrees = np.sqrt(graph.degrees).astype(self.dtype)
+        self.threads = solver.threads
         self.history: list[IterationRecord] = []
         self.seconds_in_callbacks = 0.0
         self.started = time.perf_counter()
 
     def embed(self, Y0: FloatArray) -> Embedding:
         """Run both stages."""
-        settings, sqrt_degrees = self.settings, self.sqrt_degrees
+        settings, sqrt_degrees = self.settings, self.sqrt_degrees[:, None]
         self.F = polar(sqrt_degrees * Y0.astype(self.dtype, copy=False))  # P - B with B = 0
         self.Y: FloatArray = self.F / sqrt_degrees
         self.constraint = _constraint(self.F)
@@ -198,19 +196,16 @@ class _Run:
 
         # Stage I: splitting orthogonality constraint, Algorithm 1.
         loop = self.solver.loop(settings.r)
-        B = np.zeros_like(self.F)
+        splitting = OrthogonalSplitting(self.sqrt_degrees, Y0.shape[1], rank, self.threads)
         stop_1 = f"cap of {settings.soc_iterations} iterations"
         for outer in range(1, settings.soc_iterations + 1):
             self._split_bregman(loop, outer)  # line 5
-            B += sqrt_degrees * self.Y
-            self.F = polar(B, rank)  # line 6: P
-            B -= self.F  # line 7
-            self.F -= B  # P - B, the next target
+            self.F = splitting.next_target(self.Y)  # lines 6 and 7
             error = self.history[-1].orthogonality_error
             if error is not None and error <= settings.tol:
                 stop_1 = f"orthogonal after {outer} iterations"
                 break
-        del loop, B
+        del loop, splitting
 
         # Stage II: the constraint is relaxed, its target stays.
         stop_2 = f"cap of {settings.relaxed_iterations} iterations"
@@ -239,7 +234,7 @@ class _Run:
             if outer
             else (2, settings.r_relaxed, settings.relaxed_iterations)
         )
-        rule = _StoppingRule(r / 2 * squared_norm(self.F), settings.tol, cap)
+        rule = StoppingRule(r / 2 * squared_norm(self.F), settings.tol, cap)
         loop.start(self.F)
         del self.Y
         while not rule.ended:
@@ -252,6 +247,8 @@ class _Run:
             if rule.ended:
                 del self.F
                 self.Y = loop.solution()
+            solves = steps.pcg_iterations.max(axis=1).tolist()
+            capped = steps.pcg_capped.sum(axis=1).tolist()
             for k, value in enumerate(values):
                 last = rule.ended and k == len(values) - 1
                 self._record(
@@ -261,8 +258,8 @@ class _Run:
                     objective=float(value),
                     orthogonality_error=self._orthogonality_error() if last else None,
                     change=float(changes[k]),
-                    pcg_iterations=int(steps.pcg_iterations[k].max()),
-                    pcg_capped=int(steps.pcg_capped[k].sum()),
+                    pcg_iterations=solves[k],
+                    pcg_capped=capped[k],
                 )
 
     def _record(self, **state: Any) -> None:
@@ -274,7 +271,7 @@ class _Run:
             self.seconds_in_callbacks += time.perf_counter() - now
 
     def _orthogonality_error(self) -> float:
-        gram = gram_matrix(self.Y, self.sqrt_degrees)
+        gram = gram_matrix(self.Y, self.sqrt_degrees, self.threads)
         return float(((gram - self.constraint) ** 2).sum())
 
     def _warn_of_capped_solves(self) -> None:
@@ -290,51 +287,16 @@ class _Run:
             )
 
 
-class _StoppingRule:
-    """When a split Bregman loop ends: at its cap, or when the objective is steady.
-
-    The rule needs the objective over all columns, which run apart for speed. So it looks at
-    several iterations at once, and tells how many of them count. Close to the tolerance it
-    looks at each.
-    """
-
-    def __init__(self, value: float, tol: float, cap: int) -> None:
-        self._value, self._tol, self._cap = value, tol, cap
-        self._change = np.inf
-        self._steady = False
-        self.done = 0
-
-    @property
-    def ended(self) -> bool:
-        return self._steady or self.done >= self._cap
-
-    def next_run(self) -> int:
-        """Return the number of iterations to run before the next look."""
-        close = self._change <= 100 * self._tol
-        return 1 if close else min(_UNCHECKED_ITERATIONS, self._cap - self.done)
-
-    def look_at(
-        self, objectives: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the objectives of the iterations that count, and their relative changes."""
-        values = np.concatenate([[self._value], objectives])
-        changes = np.abs(np.diff(values)) / np.maximum(values[1:] + values[:-1], _TINY)
-        stops = np.flatnonzero(changes <= self._tol)
-        count = int(stops[0]) + 1 if stops.size else len(objectives)
-        self._steady = stops.size > 0
-        self._value, self._change = float(values[count]), float(changes[count - 1])
-        self.done += count
-        return objectives[:count], changes[:count]
-
-
 def _constraint(P: FloatArray) -> NDArray[np.float64]:
     """Return what Y^T D Y should be: I, or P^T P when Y0 does not span d directions."""
     gram, identity = gram_matrix(P), np.eye(P.shape[1])
     return identity if np.abs(gram - identity).max() < 1e-3 else gram
 
 
-def _check_threads(threads: int | None) -> int | None:
-    if threads is not None and not 1 <= threads <= MAX_THREADS:
+def _check_threads(threads: int | None) -> int:
+    if threads is None:
+        return available_threads()
+    if not 1 <= threads <= MAX_THREADS:
         raise InvalidInputError(
             f"{argument('threads')} must be a whole number from 1 to {MAX_THREADS}, got {threads!r}"
         )

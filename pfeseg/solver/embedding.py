@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg import kernels
 from pfeseg.solver.graph import Graph
 from pfeseg.solver.settings import SolverSettings
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FloatArray = NDArray[np.floating[Any]]
-
-_CHUNK_EDGES = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -108,9 +107,5 @@ def channel_energies(graph: Graph, Y: FloatArray) -> NDArray[np.float64]:
 
 
 def edge_energy(graph: Graph, Y: FloatArray) -> NDArray[np.float64]:
-    """||M y_k||_1 of each column, (d,); some edges at a time, as M Y may be large."""
-    total = np.zeros(Y.shape[1])
-    for begin in range(0, graph.n_edges, _CHUNK_EDGES):
-        i, j = graph.edges[begin : begin + _CHUNK_EDGES].T
-        total += graph.weights[begin : begin + _CHUNK_EDGES] @ np.abs(Y[i] - Y[j])
-    return total
+    """||M y_k||_1 of each column, (d,)."""
+    return kernels.edge_energy(graph.edges, graph.weights, np.ascontiguousarray(Y))

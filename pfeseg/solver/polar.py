@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg import kernels
+
 FloatArray = NDArray[np.floating[Any]]
 
-_GRAM_ROWS = 1 << 12
+_NORM_ROWS = 1 << 12
 """Rows that are turned into double precision at a time: few enough for the nearest cache."""
 
 _RANK_EPS = 16
@@ -18,19 +20,18 @@ _RANK_EPS = 16
 
 def squared_norm(X: FloatArray) -> float:
     """||X||_F^2 in double precision."""
-    blocks = (X[begin : begin + _GRAM_ROWS] for begin in range(0, len(X), _GRAM_ROWS))
+    blocks = (X[begin : begin + _NORM_ROWS] for begin in range(0, len(X), _NORM_ROWS))
     return sum(float(np.vdot(rows, rows)) for rows in (b.astype(np.float64) for b in blocks))
 
 
-def gram_matrix(X: FloatArray, row_scale: FloatArray | None = None) -> NDArray[np.float64]:
-    """X^T X, (d, d), in double precision but without a copy of X, whose rows may be scaled."""
-    gram = np.zeros((X.shape[1], X.shape[1]))
-    for begin in range(0, len(X), _GRAM_ROWS):
-        rows = X[begin : begin + _GRAM_ROWS].astype(np.float64)
-        if row_scale is not None:
-            rows *= row_scale[begin : begin + _GRAM_ROWS]
-        gram += rows.T @ rows
-    return gram
+def gram_matrix(
+    X: FloatArray, row_scale: FloatArray | None = None, threads: int = 1
+) -> NDArray[np.float64]:
+    """X^T X, (d, d), in double precision; the rows of X may be scaled by an (n,) array."""
+    X = np.ascontiguousarray(X)
+    if row_scale is not None:
+        row_scale = row_scale.astype(X.dtype, copy=False)
+    return kernels.gram_matrix(X, row_scale, threads)
 
 
 def polar(X: FloatArray, rank: int | None = None) -> FloatArray:
@@ -38,16 +39,24 @@ def polar(X: FloatArray, rank: int | None = None) -> FloatArray:
 
     Directions in which X vanishes stay zero, and so do all but the `rank` strongest if given.
     """
-    weaker = 0 if rank is None else X.shape[1] - rank
-    eps = float(np.finfo(X.dtype).eps)
     if X.dtype == np.float32:
-        # X (X^T X)^-1/2 : squaring the condition number costs nothing in double.
-        eigenvalues, V = np.linalg.eigh(gram_matrix(X))
-        spanned = eigenvalues > (_RANK_EPS * eps) ** 2 * eigenvalues[-1]
-        spanned[:weaker] = False
-        V = V[:, spanned]
-        return np.asarray(X @ ((V / np.sqrt(eigenvalues[spanned])) @ V.T).astype(X.dtype))
+        # Squaring the condition number costs nothing in double.
+        return np.asarray(X @ inverse_root(gram_matrix(X), X.dtype, rank).astype(X.dtype))
     U, singular_values, Vt = np.linalg.svd(X, full_matrices=False)
-    spanned = singular_values > _RANK_EPS * eps * singular_values[0]
-    spanned[len(spanned) - weaker :] = False
+    spanned = singular_values > _RANK_EPS * np.finfo(X.dtype).eps * singular_values[0]
+    spanned[len(spanned) if rank is None else rank :] = False
     return np.asarray(U[:, spanned] @ Vt[spanned])
+
+
+def inverse_root(
+    gram: NDArray[np.float64], dtype: np.dtype[Any], rank: int | None = None
+) -> NDArray[np.float64]:
+    """Return (X^T X)^-1/2, (d, d), of a Gram matrix: X times it is polar(X).
+
+    `dtype` is that of X, and tells which of its directions are but rounding errors.
+    """
+    eigenvalues, V = np.linalg.eigh(gram)
+    spanned = eigenvalues > (_RANK_EPS * float(np.finfo(dtype).eps)) ** 2 * eigenvalues[-1]
+    spanned[: 0 if rank is None else len(gram) - rank] = False
+    V = V[:, spanned]
+    return np.asarray((V / np.sqrt(eigenvalues[spanned])) @ V.T)

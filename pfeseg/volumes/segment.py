@@ -134,8 +134,8 @@ def segment_volume(
     with clock("embed"):
         embedding = embed(graph, Y0, settings.solver, on_iteration, threads=threads)
     with clock("cluster"):
-        rows = cluster_embedding(embedding.Y, settings.n_clusters, settings.seed)
-        small_labels = rows.reshape(small)
+        flat = cluster_embedding(_directions(embedding.Y), settings.n_clusters, settings.seed)
+        small_labels = flat.reshape(small)
     with clock("full_size"):
         labels = enlarge_volume(small_labels, shape)
         if settings.min_region:
@@ -172,7 +172,16 @@ def _features(tall: Raster, shape: Shape, small: Shape) -> NDArray[np.float32]:
     if tall.kind == "components":
         return np.divide(features, 100, dtype=np.float32)
     unit = (features - np.float32(tall.black)) / np.float32(tall.white - tall.black)
-    return np.asarray(np.clip(unit, 0, 1))
+    return np.asarray(np.clip(unit, 0, 1, out=unit))
+
+
+def _directions(Y: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+    """Return the rows of Y as unit vectors: which component they point to tells clusters apart.
+
+    The rows of small components are long, and would outweigh the others in k-means.
+    """
+    lengths = np.sqrt(np.square(Y).sum(axis=1, keepdims=True))
+    return np.asarray(Y / np.maximum(lengths, np.finfo(Y.dtype).tiny))
 
 
 def _check_counts(settings: VolumeSettings, small: Shape) -> None:

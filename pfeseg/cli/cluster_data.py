@@ -1,0 +1,183 @@
+"""``pfeseg cluster-data``: tables and graphs in, clusters out."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pfeseg.cli.options import (
+    Command,
+    Heading,
+    jobs_option,
+    option,
+    output_folder_option,
+    overwrite_option,
+    quiet_option,
+    threads_option,
+)
+from pfeseg.cli.progress import count_bar
+from pfeseg.cli.reporter import Reporter
+from pfeseg.cli.values import number_or, words
+from pfeseg.cli.wording import usage_errors
+
+SAVEABLE = ("labels", "embedding", "picture")
+
+
+@click.command("cluster-data", cls=Command)
+@click.argument("inputs", nargs=-1, required=True, metavar="DATA...")
+@option(
+    "-k",
+    "--clusters",
+    "n_clusters",
+    type=number_or("auto"),
+    default="auto",
+    show_default=True,
+    metavar="K|auto",
+    heading=Heading.CUT,
+    help="Number of clusters; auto finds it.",
+)
+@option(
+    "--graph",
+    "is_graph",
+    is_flag=True,
+    heading=Heading.INPUTS,
+    help="Take DATA as a graph: a text of one edge a line (two nodes, and a weight if there is "
+    "one), or a square matrix of weights (sparse .npz or .npy).",
+)
+@option(
+    "--drop",
+    type=lambda text: tuple(text.split(",")),
+    default="",
+    metavar="COLUMN,...",
+    heading=Heading.INPUTS,
+    help="Leave out columns, by name or by number from 1 on.",
+)
+@option(
+    "--id-column",
+    metavar="COLUMN|none",
+    heading=Heading.INPUTS,
+    help="The column that names the rows.  [default: the first, where it is called so, such as "
+    "id, or holds a different text in each row]",
+)
+@option(
+    "--scale",
+    type=click.Choice(["standard", "none"]),
+    default="standard",
+    show_default=True,
+    heading=Heading.METHOD,
+    help="Bring each column to mean 0 and variance 1, or take the numbers as they are.",
+)
+@option(
+    "--neighbours",
+    "n_neighbors",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    metavar="N",
+    heading=Heading.METHOD,
+    help="Nearest neighbours to which each point is joined.",
+)
+@option(
+    "--init",
+    type=click.Choice(["auto", "spectral", "kmeans", "gmm"]),
+    default="auto",
+    show_default=True,
+    heading=Heading.METHOD,
+    help="Where the solver starts; auto tries several starts and keeps the best clusters.",
+)
+@option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    metavar="N",
+    heading=Heading.METHOD,
+    help="Seed of all that is random.",
+)
+@output_folder_option
+@option(
+    "--save",
+    type=words(SAVEABLE),
+    default="labels",
+    show_default=True,
+    metavar="LIST",
+    heading=Heading.RESULTS,
+    help="What to write: labels (a CSV file of rows and their clusters), embedding (.npy), "
+    "picture (the points, or their principal components, in the colours of their clusters).",
+)
+@overwrite_option
+@jobs_option("Files to cluster side by side.")
+@threads_option
+@option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    heading=Heading.RUN,
+    help="Print one line of JSON for each file.",
+)
+@option("--fail-fast", is_flag=True, heading=Heading.RUN, help="Stop at the first bad file.")
+@quiet_option("Print errors only.")
+def cluster_data(
+    inputs: tuple[str, ...],
+    output: Path | None,
+    save: tuple[str, ...],
+    overwrite: bool,
+    jobs: int,
+    threads: int | None,
+    as_json: bool,
+    fail_fast: bool,
+    quiet: bool,
+    scale: str,
+    drop: tuple[str, ...],
+    **options: Any,
+) -> int:  # fmt: skip
+    """Cluster the rows of tables, or the nodes of graphs.
+
+    DATA is a table, a file or a quoted glob pattern: CSV, TSV or other text (.gz too), .npy,
+    .npz or Parquet. Each row is a point, each column a measurement; a header, and a column that
+    names the rows, are found. Missing values and columns of text are refused by name.
+
+    For each file, writes STEM_clusters.csv (each row and its cluster, 0, 1, ...) and STEM.json
+    (settings, sizes of the clusters, timings).
+
+    \b
+    Examples:
+      pfeseg cluster-data measurements.csv -k 10
+      pfeseg cluster-data flowers.csv -k 3 --drop species --save labels,picture -o out
+      pfeseg cluster-data friends.txt --graph -k 4
+
+    Exit codes: 0 all done, 1 an input failed, 2 wrong usage, 130 interrupted.
+    """
+    from pfeseg.files.writing import refuse_existing
+    from pfeseg.run.batch import Row
+    from pfeseg.run.data import DataSettings, find_tables, plan_data, run_data
+
+    settings = DataSettings(
+        standardise=scale == "standard", drop=tuple(filter(None, drop)), **options
+    )
+    found = find_tables(inputs)
+    with usage_errors():
+        tasks = plan_data(found, output, save, settings)
+    if not overwrite:
+        refuse_existing(path for task in tasks for path in task.results.values())
+    reporter = Reporter(
+        len(found), as_json=as_json, quiet=quiet, verbose=False, fail_fast=fail_fast, noun="files"
+    )
+    for item in found:
+        if item.problem and reporter.wants_more:
+            reporter.add(Row(str(item.path), "failed", item.problem))
+    if reporter.wants_more:
+        with (
+            count_bar(len(tasks), "file", quiet or len(tasks) == 1) as bar,
+            closing(run_data(tasks, jobs, threads)) as rows,
+        ):
+            for row in rows:
+                bar.update()
+                with bar.external_write_mode():
+                    reporter.add(row)
+                if not reporter.wants_more:
+                    break
+    return reporter.finish()

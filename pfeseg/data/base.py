@@ -1,0 +1,191 @@
+"""What the estimators share: data become graphs, and graphs get their starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, issparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from pfeseg.data import clusters, graph
+from pfeseg.data.graph import DataGraph
+from pfeseg.data.newcomers import Newcomers
+from pfeseg.data.start import MANY_POINTS, STARTS, labels_by, one_hot
+from pfeseg.errors import InvalidInputError, argument
+from pfeseg.kernels import available_threads
+from pfeseg.labels.maps import consecutive
+from pfeseg.parallel import one_blas_thread
+from pfeseg.solver.embedding import edge_energy
+from pfeseg.solver.settings import SolverSettings
+
+Affinity = Literal["nearest_neighbors", "rbf", "precomputed", "precomputed_nearest_neighbors"]
+AFFINITIES = ("nearest_neighbors", "rbf", "precomputed", "precomputed_nearest_neighbors")
+
+NEIGHBOURS = (7, 10, 15)
+"""Numbers of neighbours that n_neighbors="auto" takes, a graph each, up to `MANY_POINTS`."""
+
+USUAL_NEIGHBOURS = 10
+"""Where there is to be one graph only."""
+
+USUAL_STARTS = ("spectral", "tree", "kmeans")
+"""Starts that init="auto" takes; with more points than `MANY_POINTS`, all but the tree."""
+
+
+class OnGraph(BaseEstimator):  # type: ignore[misc]
+    """Base of the estimators, whose data become a graph that is embedded."""
+
+    def __init__(
+        self,
+        *,
+        affinity: Affinity = "nearest_neighbors",
+        n_neighbors: int | Literal["auto"] = "auto",
+        gamma: float | None = None,
+        init: str | ArrayLike = "auto",
+        solver: SolverSettings | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.gamma = gamma
+        self.init = init
+        self.solver = solver
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._precomputed
+        return tags
+
+    @property
+    def _precomputed(self) -> bool:
+        return str(self.affinity).startswith("precomputed")
+
+    @property
+    def _threads(self) -> int:
+        if self.n_jobs is None or self.n_jobs < 0:
+            return int(available_threads())
+        return int(self.n_jobs)
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        dtypes = [np.float64, np.float32]
+        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=dtypes)
+
+    def _learn(self, X: Any, dimensions: Callable[[list[DataGraph]], int]) -> clusters.Candidate:
+        """Embed validated data, of which `dimensions` says how many, and keep what came of it."""
+        self._check_settings()
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        with one_blas_thread():
+            graphs = self._graphs(X, seed)
+            k = dimensions(graphs)
+            found = clusters.best_candidate(
+                clusters.candidates(
+                    graphs,
+                    lambda data: self._starts(X, data, k, seed),
+                    k,
+                    self.solver,
+                    seed,
+                    self._threads,
+                )
+            )
+        single = X.dtype == np.float32
+        self.embedding_: NDArray[np.floating[Any]] = np.asarray(
+            found.embedding.Y, dtype=np.float32 if single else np.float64
+        )
+        self.affinity_matrix_ = csr_array(found.data.graph.W)
+        self.init_ = found.start
+        self.n_iter_ = len(found.embedding.history) - 1
+        self.energy_ = float(edge_energy(found.data.graph, found.embedding.Y).sum())
+        self._newcomers = Newcomers(self.affinity, self._one_count).fit(X)
+        return found
+
+    @property
+    def _one_count(self) -> int:
+        return USUAL_NEIGHBOURS if self.n_neighbors == "auto" else int(self.n_neighbors)
+
+    def _check_settings(self) -> None:
+        if self.affinity not in AFFINITIES:
+            raise InvalidInputError(
+                f"{argument('affinity')} must be one of {', '.join(AFFINITIES)}; "
+                f"got {self.affinity!r}"
+            )
+        if self.n_neighbors != "auto" and not is_whole(self.n_neighbors, 1):
+            raise InvalidInputError(
+                f'{argument("n_neighbors")} must be "auto" or a whole number from 1; '
+                f"got {self.n_neighbors!r}"
+            )
+        if self.gamma is not None and not 0 < self.gamma < np.inf:
+            raise InvalidInputError(
+                f"{argument('gamma')} must be a positive number or None; got {self.gamma!r}"
+            )
+        if isinstance(self.init, str) and self.init not in ("auto", *STARTS):
+            raise InvalidInputError(
+                f"{argument('init')} must be auto, {', '.join(STARTS)} or an array; "
+                f"got {self.init!r}"
+            )
+
+    def _graphs(self, X: Any, seed: int) -> list[DataGraph]:
+        """Make the graphs of validated data, at least one."""
+        if self._precomputed:
+            if X.shape[0] != X.shape[1]:
+                raise InvalidInputError(
+                    f"{argument('affinity', self.affinity)} takes a square matrix, one row and one "
+                    f"column for each point; got shape {X.shape}"
+                )
+            if self.affinity == "precomputed":
+                return [graph.graph_of_affinities(X)]
+            return [graph.graph_of_distances(X, self.gamma)]
+        if self.affinity == "rbf":
+            return [graph.dense_graph(X, self._one_count, self.gamma, self._threads)]
+        several = self.n_neighbors == "auto" and X.shape[0] <= MANY_POINTS
+        counts = NEIGHBOURS if several else (self._one_count,)
+        return graph.neighbour_graphs(X, counts, self.gamma, seed=seed, n_jobs=self._threads)
+
+    def _starts(self, X: Any, data: DataGraph, k: int, seed: int) -> dict[str, NDArray[Any]]:
+        """Return the starts that `init` names, (n, d) each."""
+        if not isinstance(self.init, str):
+            return {"given": _given_start(self.init, data.graph.n_nodes)}
+        needs_points, needs_dense = ("kmeans", "gmm"), ("gmm",)
+        if self._precomputed and self.init in needs_points:
+            raise InvalidInputError(
+                f"{argument('init', self.init)} needs points, which "
+                f"{argument('affinity', self.affinity)} does not have; "
+                f"use {argument('init', 'spectral')}"
+            )
+        if issparse(X) and self.init in needs_dense:
+            raise InvalidInputError(
+                f"{argument('init', self.init)} needs a dense array, got a sparse one; "
+                f"use {argument('init', 'kmeans')} or X.toarray()"
+            )
+        names: tuple[str, ...] = (self.init,)
+        if self.init == "auto":
+            unusable = needs_points if self._precomputed else ()
+            if X.shape[0] > MANY_POINTS:
+                unusable = (*unusable, "tree")
+            names = tuple(name for name in USUAL_STARTS if name not in unusable)
+        return {name: one_hot(labels_by(name, X, data, k, seed)) for name in names}
+
+
+def is_whole(value: Any, least: int) -> bool:
+    """Tell whether a value is a whole number, not a truth value, and at least so large."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return whole and value >= least
+
+
+def _given_start(init: Any, n: int) -> NDArray[Any]:
+    values = np.asarray(init)
+    if values.ndim == 1 and len(values) == n and np.issubdtype(values.dtype, np.integer):
+        return one_hot(consecutive(np.unique(values, return_inverse=True)[1]))
+    if values.ndim != 2 or len(values) != n:
+        raise InvalidInputError(
+            f"{argument('init')} must hold a whole number (a label) or a row for each of the {n} "
+            f"points; got shape {values.shape} of {values.dtype}"
+        )
+    return values

@@ -1,0 +1,96 @@
+"""The estimator that embeds data."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from pfeseg.data.base import Affinity, OnGraph, is_whole
+from pfeseg.errors import InvalidInputError, argument
+from pfeseg.solver.settings import SolverSettings
+
+
+class PiecewiseFlatEmbedding(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    OnGraph,
+):
+    """Embed data so that the embedding is nearly constant on each cluster.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions; as many clusters can be told apart.
+    affinity, n_neighbors, gamma, solver, random_state, n_jobs
+        As of `PFEClustering`.
+    init : str or array, default="auto"
+        As of `PFEClustering`; "auto" keeps the embedding whose clusters are best.
+
+    Attributes
+    ----------
+    embedding_, affinity_matrix_, init_, n_iter_, energy_, n_features_in_, feature_names_in_
+        As of `PFEClustering`.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        affinity: Affinity = "nearest_neighbors",
+        n_neighbors: int | Literal["auto"] = "auto",
+        gamma: float | None = None,
+        init: str | ArrayLike = "auto",
+        solver: SolverSettings | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            affinity=affinity,
+            n_neighbors=n_neighbors,
+            gamma=gamma,
+            init=init,
+            solver=solver,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.n_components = n_components
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    def fit(self, X: Any, y: Any = None) -> PiecewiseFlatEmbedding:
+        """Embed the rows of X, (n, features) or, with a precomputed affinity, (n, n)."""
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.floating[Any]]:
+        """Embed the rows of X and return the embedding, (n, n_components)."""
+        X = self._validated(X, reset=True)
+        d = self.n_components
+        if not is_whole(d, 1) or d > X.shape[0]:
+            raise InvalidInputError(
+                f"{argument('n_components')} must be a whole number from 1 to the number of "
+                f"points; got n_components={d!r} for n_samples={X.shape[0]}"
+            )
+        self._learn(X, lambda graphs: int(d))
+        return self.embedding_
+
+    def transform(self, X: Any) -> NDArray[np.floating[Any]]:
+        """Embed new points by the weighted mean of their nearest training points.
+
+        With a precomputed affinity, X holds the affinities (or the distances of neighbours) of
+        the new points to the training points, (new, n).
+        """
+        check_is_fitted(self)
+        X = self._validated(X, reset=False)
+        return self._newcomers.average(X, self.embedding_)
