@@ -20,6 +20,7 @@ from pfeseg.files.replacing import (
     clear_strays,
     replacing,
     replacing_folder,
+    replacing_group,
 )
 from pfeseg.machine import started_machine
 
@@ -156,3 +157,20 @@ def test_two_runs_with_equal_process_numbers_do_not_mix_their_pictures(tmp_path)
     for path in (tmp_path / "both").glob("*.json"):
         files = json.loads(path.read_text())["files"]
         assert files == {name: (path.parent / name).stat().st_size for name in files}
+
+
+def test_a_group_appears_with_what_lies_beside_it_and_what_is_stale_goes(tmp_path):
+    path, style, other = (tmp_path / name for name in ("a.tif", "a.qml", "a.tif.aux.xml"))
+    for old in (path, other):
+        old.write_text("old")
+    with appearing_together() as made:
+        with replacing_group(path, (style, other)) as folder:
+            (folder / "a.tif").write_text("new")
+            (folder / "a.qml").write_text("colours")
+        assert [part.final for part in made] == [style, path]
+        assert path.read_text() == "old"
+    after = {"a.tif": "new", "a.qml": "colours"}
+    assert {p.name: p.read_text() for p in tmp_path.iterdir()} == after
+    with pytest.raises(UnicodeEncodeError), replacing_group(path) as folder:
+        (folder / "a.tif").write_text("half\udc80", encoding="utf-8")
+    assert {p.name: p.read_text() for p in tmp_path.iterdir()} == after

@@ -158,3 +158,59 @@ def test_what_no_report_tells_of_is_never_replaced(done):
     assert "a.json does not tell of it" in again(done, "--save", "regions").stderr
     (done / "a_labels.png").write_text("precious")
     assert "a_labels.png: has 8 bytes" in again(done).stderr
+
+
+def test_volumes_are_resumed_too(tmp_path):
+    volume = np.zeros((6, 20, 24), np.uint8)
+    volume[:, :, :10], volume[3:, 10:] = 90, 200
+    np.save(tmp_path / "v.npy", volume)
+    usual = ("segment", tmp_path / "v.npy", "--volume", "-k", 3, "-o", tmp_path / "out")
+    assert run(*usual).exit_code == 0
+    first = contents(tmp_path / "out")
+    report = json.loads(first["v.json"])
+    assert report["files"] == {name: len(first[name]) for name in ("v_labels.tif", "v_overlay.png")}
+    assert run(*usual, "--skip-existing").exit_code == 0
+    assert contents(tmp_path / "out") == first
+    for other, message in ((("-k", 4), "-k 3, not with -k 4"), (("--spacing", "2,1,1"), "spacing")):
+        refused = run(*usual, "--skip-existing", *other)
+        assert refused.exit_code == 1
+        assert message in refused.stderr
+    (tmp_path / "out" / "v_overlay.png").unlink()
+    assert run(*usual, "--skip-existing").exit_code == 0
+    assert contents(tmp_path / "out").keys() == first.keys()
+    spaced = (*usual, "--skip-existing", "--spacing", "2,1,1")
+    assert run(*spaced, "--overwrite").exit_code == 0
+    assert "done before" in run(*spaced).stderr
+
+
+def test_tiled_rasters_are_resumed_too(photos):
+    usual = ("segment", photos / "a.png", "--tile", 64, *QUICK)
+    assert run(*usual).exit_code == 0
+    first = contents(photos)
+    assert json.loads(first["a.json"])["files"].keys() == {"a_labels.tif", "a_overlay.png"}
+    assert "done before" in run(*usual, "--skip-existing").stderr
+    for other, message in (((), "not with no --tile"), (("--tile", 80), "not with --tile 80")):
+        words = ("segment", photos / "a.png", *QUICK, "--skip-existing", "--labels-format", "tif")
+        assert message in run(*words, *other).stderr
+    (photos / "a_labels.tif").unlink()
+    assert run(*usual, "--skip-existing").exit_code == 0
+    again = contents(photos)
+    assert {n: c for n, c in again.items() if n != "a.json"} == {
+        n: c for n, c in first.items() if n != "a.json"
+    }
+    assert json.loads(again["a.json"])["files"] == json.loads(first["a.json"])["files"]
+
+
+def test_what_lies_beside_a_label_map_belongs_to_it(photos):
+    (photos / "a.pgw").write_text("10\n0\n0\n-10\n500000\n5000000\n")
+    assert again(photos).exit_code == 0
+    first = contents(photos)
+    told = json.loads(first["a.json"])["files"]
+    assert told["a_labels.qml"] == len(first["a_labels.qml"])
+    assert told["a_labels.png.aux.xml"] == len(first["a_labels.png.aux.xml"])
+    assert "done before" in again(photos).stderr
+    (photos / "a_labels.qml").unlink()
+    assert again(photos).exit_code == 0
+    assert contents(photos)["a_labels.qml"] == first["a_labels.qml"]
+    (photos / "a_labels.qml").write_text("of somebody")
+    assert "a_labels.qml: has 11 bytes" in again(photos).stderr
