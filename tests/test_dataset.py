@@ -452,9 +452,9 @@ def test_plans_are_checked_against_what_is_there(tmp_path):
     start_run(plan, [])
     with pytest.raises(InvalidInputError, match="other settings"):
         start_run(replace(plan, settings=Settings(neighbours=4.0)), [])  # a radius
-    for broken in ("{", "[]"):
+    for broken, message in (("{", "not JSON that can be read"), ("[]", "not an object")):
         (tmp_path / "run.json").write_text(broken)
-        with pytest.raises(InvalidInputError, match="not JSON that can be read"):
+        with pytest.raises(InvalidInputError, match=message):
             start_run(plan, [])
 
 

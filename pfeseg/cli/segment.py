@@ -196,8 +196,8 @@ def segment(
     """
     if quiet and verbose:
         raise click.UsageError("give -q or -v, not both")
-    added = (*(OF_HIERARCHY if hierarchy else ()), *((PAGE,) if wants_page else ()))
-    kinds = tuple(dict.fromkeys((*save, *added)))
+    save = (*save, *(OF_HIERARCHY if hierarchy else ()))
+    kinds = tuple(dict.fromkeys((*save, *((PAGE,) if wants_page else ()))))
     if any(KINDS[kind].needs_place for kind in kinds) and not _has_pyogrio():
         raise click.UsageError("a GeoPackage needs pyogrio: pip install 'pfeseg[geo]'")
     settings: Settings | VolumeSettings

@@ -99,11 +99,12 @@ def _read_stack(
                 f"{name}: has {len(sheets)} page(s), and a volume has several; images are taken "
                 f"without {argument('volume', True)}"
             )
-        shape = (len(sheets), sheets[0].imagelength, sheets[0].imagewidth)
-        _check_voxels(shape, name, allow_huge, _bytes_of(sheets[0]) / max(1, shape[1] * shape[2]))
-        if len({(sheet.shape, sheet.dtype) for sheet in sheets}) > 1:
-            raise InvalidInputError(f"{name}: its pages differ in size or type; a volume's do not")
+        largest = max(sheets, key=_bytes_of)
+        shape = (len(sheets), largest.imagelength, largest.imagewidth)
+        _check_voxels(shape, name, allow_huge, _bytes_of(largest) / max(1, shape[1] * shape[2]))
         slices = [colours_of(content, sheet, name) for sheet in sheets]
+        if len({(one.shape, one.dtype) for one in slices}) > 1:
+            raise InvalidInputError(f"{name}: its pages differ in size or type; a volume's do not")
         return np.stack(slices), None
 
 
