@@ -123,8 +123,8 @@ def sweep(
         sweep_table,
     )
     from pfeseg.segmentation.memory import refuse_too_large
+    from pfeseg.segmentation.pairs import sweep_pairs
     from pfeseg.segmentation.sweep import sweep as run_sweep
-    from pfeseg.segmentation.sweep import sweep_pairs
 
     folder = output or image.parent
     table, sheet, page = (folder / f"{image.stem}_sweep.{end}" for end in ("csv", "png", "html"))

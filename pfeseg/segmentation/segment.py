@@ -13,10 +13,11 @@ from pfeseg.image.arrays import ImageLike, as_raster
 from pfeseg.segmentation.clock import OnStage
 from pfeseg.segmentation.cuts import Clusters
 from pfeseg.segmentation.methods import METHODS
+from pfeseg.segmentation.pairs import auto_pairs
 from pfeseg.segmentation.prepared import PreparedImage
 from pfeseg.segmentation.result import Segmentation
 from pfeseg.segmentation.settings import Settings, choose_settings
-from pfeseg.segmentation.sweep import auto_pairs, sweep
+from pfeseg.segmentation.sweep import sweep
 from pfeseg.segmentation.walk import segment_prepared
 from pfeseg.solver.embedding import OnIteration
 

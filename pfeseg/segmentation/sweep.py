@@ -21,27 +21,21 @@ from pfeseg.engines.engine import Call, Engine, Work
 from pfeseg.engines.local import Local
 from pfeseg.errors import InvalidInputError, PfesegError, argument
 from pfeseg.image.arrays import ImageLike, Raster, as_raster
-from pfeseg.image.resize import small_size
 from pfeseg.labels.metrics import rand_index
 from pfeseg.segmentation.clock import OnStage
 from pfeseg.segmentation.cuts import Clusters
 from pfeseg.segmentation.methods import METHODS
+from pfeseg.segmentation.pairs import AUTO_DIMS, Pair, sweep_pairs
 from pfeseg.segmentation.prepared import PreparedImage
 from pfeseg.segmentation.settings import Settings
 from pfeseg.segmentation.walk import SmallCut, cut_small
 from pfeseg.solver.embedding import OnIteration, channel_energies
 from pfeseg.solver.polar import gram_matrix, squared_norm
 
-AUTO_DIMS = range(5, 11)
-AUTO_CLUSTERS = range(3, 9)
-"""What "auto" chooses among; chosen on images of BSDS train."""
-
 FLAT_STEP = 0.01
 """An edge is flat where its ends differ by less than this, in units of the root mean square row."""
 
 _CHUNK_EDGES = 1 << 15
-
-Pair = tuple[int, int | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,49 +215,6 @@ def consensus(
     others = voters * ~np.eye(len(rand), dtype=bool)
     total, n_others = (rand * others).sum(axis=1), others.sum(axis=1)
     return np.asarray(np.divide(total, n_others, out=np.ones(len(rand)), where=n_others > 0))
-
-
-def sweep_pairs(
-    settings: Settings,
-    dims: Sequence[int],
-    n_clusters: Sequence[int] | None,
-    shape: tuple[int, ...],
-) -> tuple[list[Pair], list[Pair]]:
-    """List the pairs (d, k) to show, and those to choose among.
-
-    Without numbers of clusters, k = d is shown and k is chosen from `AUTO_CLUSTERS`.
-    """
-    if n_clusters:
-        asked: list[Pair] = [(d, k) for d in dims for k in n_clusters]
-        return asked, asked
-    return [(d, d) for d in dims], candidate_pairs(settings, dims, shape)
-
-
-def candidate_pairs(settings: Settings, dims: Sequence[int], shape: tuple[int, ...]) -> list[Pair]:
-    """List the pairs (d, k) to choose among where k is open, for an image of shape (H, W, ...).
-
-    A method without a dimension has d = k.
-    """
-    if not METHODS[settings.method].has_dims:
-        return _fitting([(k, k) for k in AUTO_CLUSTERS], settings, shape)
-    return _fitting([(d, k) for d in dims for k in AUTO_CLUSTERS], settings, shape)
-
-
-def auto_pairs(settings: Settings, shape: tuple[int, ...]) -> list[Pair]:
-    """List what "auto" in the settings chooses among for an image of shape (H, W, ...)."""
-    small_shape = small_size(shape, settings.shrinking(shape))
-    dims = AUTO_DIMS if settings.n_dims == "auto" else (settings.dims_for(small_shape),)
-    cut = settings.cut
-    if cut == Clusters("auto"):
-        return candidate_pairs(settings, dims, shape)
-    k = cut.n_clusters if isinstance(cut, Clusters) and isinstance(cut.n_clusters, int) else None
-    return _fitting([(d, k) for d in dims], settings, shape)
-
-
-def _fitting(pairs: list[Pair], settings: Settings, shape: tuple[int, ...]) -> list[Pair]:
-    """Leave out what is more than the pixels; one is left, if only to be refused with a reason."""
-    height, width = small_size(shape, settings.shrinking(shape))
-    return [(d, k) for d, k in pairs if max(d, k or d) <= height * width] or pairs[:1]
 
 
 def _run(
