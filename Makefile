@@ -3,7 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 SAMPLES := astronaut.jpg chelsea.jpg coffee.jpg rocket.jpg scene.png
 
-.PHONY: help install lint type test bench bench-growth bench-tiles bench-quality bench-clustering profile demo docs sanitize clean
+SANITIZED := LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1 PYTHONMALLOC=malloc
+
+.PHONY: help install lint type test bench bench-growth bench-tiles bench-quality bench-clustering profile faults demo docs fuzz sanitize clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-17s %s\n", $$1, $$2}'
@@ -40,6 +43,9 @@ profile: .venv/installed ## Show where the time goes, by stages and functions
 bench-quality: .venv/installed ## Compare segmentations with those of rivals on BSDS500_ROOT; half an hour
 	$(BIN)/python benchmarks/quality.py
 
+faults: .venv/installed ## Stop batches at 30 random moments, and finish them; takes two minutes
+	$(BIN)/python tests/faults.py
+
 bench-clustering: .venv/installed ## Compare clusterings of data with those of rivals; takes minutes
 	$(BIN)/python -W ignore::UserWarning benchmarks/clustering_rivals.py --json benchmarks/clustering.json
 
@@ -51,13 +57,16 @@ docs: .venv/installed ## Rewrite docs/commands.md from the help pages, and the p
 	$(BIN)/python docs/make_commands.py
 	$(BIN)/python docs/make_pictures.py
 
-sanitize: ## Run the kernels' tests under AddressSanitizer and UBSanitizer
+fuzz: .venv/installed ## Give damaged files to all readers and odd arrays to all kernels; 5 minutes
+	$(BIN)/python fuzz/readers.py 20
+	$(BIN)/python fuzz/kernels.py 20
+
+sanitize: ## Run the kernels' tests, and fuzz them, under AddressSanitizer and UBSanitizer
 	test -x build/sanitize/bin/python || $(PYTHON) -m venv build/sanitize
 	build/sanitize/bin/python -m pip install --quiet --disable-pip-version-check \
 		--config-settings=cmake.define.PFESEG_SANITIZE=ON '.[dev]'
-	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
-		ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
-		build/sanitize/bin/pytest tests/test_kernels.py tests/test_solver.py tests/test_hierarchy.py tests/test_boundaries.py \
+	$(SANITIZED) build/sanitize/bin/python fuzz/kernels.py 20
+	$(SANITIZED) build/sanitize/bin/pytest tests/test_kernels.py tests/test_solver.py tests/test_hierarchy.py tests/test_boundaries.py \
 		tests/test_image.py tests/test_refine.py tests/test_pictures.py tests/test_files.py \
 		tests/test_filters.py tests/test_pixel_kernels.py
 

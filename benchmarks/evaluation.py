@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed, parallel_config
 from numpy.typing import NDArray
 
 from pfeseg.benchmark.dataset import Item, find_items
@@ -14,7 +15,6 @@ from pfeseg.benchmark.evaluation import count_contours
 from pfeseg.files.matlab import contours_of, read_ground_truths, read_true_boundaries
 from pfeseg.files.reading import read_image
 from pfeseg.labels.boundaries import BoundaryCounts
-from pfeseg.parallel import run_unordered
 from pfeseg.regions.hierarchy import Hierarchy
 
 Labels = NDArray[np.integer[Any]]
@@ -36,16 +36,8 @@ def map_items(
 ) -> list[Any]:
     """Call work(item, *arguments) for every item; returns the results in their order."""
     rest = tuple(arguments)
-    done: Iterator[tuple[int, Any]] = run_unordered(
-        _numbered, [(k, work, item, rest) for k, item in enumerate(items)], jobs
-    )
-    return [result for _, result in sorted(done, key=lambda pair: pair[0])]
-
-
-def _numbered(
-    k: int, work: Callable[..., Any], item: Any, rest: tuple[Any, ...]
-) -> tuple[int, Any]:
-    return k, work(item, *rest)
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        return list(Parallel(n_jobs=jobs)(delayed(work)(item, *rest) for item in items))
 
 
 def compare_contours(tree: Hierarchy, item: Item) -> list[BoundaryCounts]:

@@ -42,7 +42,9 @@ def main() -> None:
             draw_contour_map(result.hierarchy.contour_map()),
         ]
         rows.append(np.concatenate([tile(picture) for picture in pictures], axis=1))
-    iio.imwrite(DOCS / "side_by_side.jpg", np.concatenate(rows), quality=88)
+    iio.imwrite(
+        DOCS / "side_by_side.jpg", np.concatenate(rows), quality=80, optimize=True, progressive=True
+    )
 
 
 if __name__ == "__main__":

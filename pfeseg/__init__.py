@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pfeseg.data.clusterer import PFEClustering
     from pfeseg.data.embedder import PiecewiseFlatEmbedding
     from pfeseg.errors import (
+        CutWarning,
         ImageWarning,
         InvalidInputError,
         PfesegError,
@@ -57,6 +58,7 @@ _HOME = {
     "Georeference": "image.georeference",
     "Graph": "solver.graph",
     "Hierarchy": "regions.hierarchy",
+    "CutWarning": "errors",
     "ImageWarning": "errors",
     "InvalidInputError": "errors",
     "IterationRecord": "solver.embedding",
@@ -103,6 +105,7 @@ _HOME = {
 __all__ = [
     "Automatic",
     "Clusters",
+    "CutWarning",
     "Embedding",
     "Georeference",
     "Graph",

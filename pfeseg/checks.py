@@ -30,7 +30,7 @@ def to_positive(settings: Any, name: str, *, or_zero: bool = False) -> None:
     value = getattr(settings, name)
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not (math.isfinite(number) and (number > 0 or (or_zero and number == 0))):
         wanted = "0 or a positive number" if or_zero else "a positive number"
@@ -41,7 +41,7 @@ def to_positive(settings: Any, name: str, *, or_zero: bool = False) -> None:
 def one_of(settings: Any, name: str, allowed: Collection[str]) -> None:
     """Refuse a field that is none of the words allowed."""
     value = getattr(settings, name)
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise InvalidInputError(
             f"{argument(name)} must be one of {', '.join(allowed)}; got {value!r}"
         )

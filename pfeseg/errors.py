@@ -66,6 +66,10 @@ class ImageWarning(PfesegWarning):
     """Something that an image holds is not used."""
 
 
+class CutWarning(PfesegWarning):
+    """The labels could not be cut just as was asked."""
+
+
 def failure(error: Exception, name: str) -> str:
     """Say in one line why the work on a file failed, its arguments still marked.
 
@@ -78,3 +82,11 @@ def failure(error: Exception, name: str) -> str:
     else:
         reason = f"internal error, please report it ({type(error).__name__}: {error})"
     return reason if reason.startswith(f"{name}: ") else f"{name}: {reason}"
+
+
+def given_up(name: str, reason: str) -> str:
+    """Say in one line that two worker processes died of the work on a file."""
+    return (
+        f"{name}: given up, as two worker processes died while they had it ({reason}); "
+        f"if memory is short, raise {argument('downsample')}"
+    )

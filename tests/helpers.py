@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import struct
+import time
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -91,3 +93,29 @@ def random_regions(rng, n=30) -> tuple[np.ndarray, RegionGraph]:
     lengths = rng.integers(1, 20, len(pairs)).astype(float)
     along = {name: rng.random(len(pairs)) * lengths for name in CHANCE.contrasts}
     return base, RegionGraph(areas, sums, pairs, lengths, along)
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 20) -> None:
+    """Wait until something holds; fails if it never does."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def is_running(pid: int) -> bool:
+    """Tell whether a process is at work: neither gone nor a zombie."""
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except FileNotFoundError:
+        return False
+
+
+def children(pid: int) -> list[int]:
+    """List the processes that a process started; none of one that is gone."""
+    try:
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        found = [(task / "children").read_text().split() for task in tasks]
+    except FileNotFoundError:
+        return []
+    return [int(child) for ids in found for child in ids]

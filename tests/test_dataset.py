@@ -267,6 +267,18 @@ def test_levels_are_scored_as_their_label_maps_are(chelsea):
             assert mine == pytest.approx(other, rel=1e-12)
 
 
+@pytest.mark.parametrize("kept", [0, 1, 3])
+def test_rows_that_are_not_whole_are_made_again(finished, tiny, tmp_path, kept):
+    shutil.copytree(finished, tmp_path / "out")
+    rows = tmp_path / "out" / "rows" / "gmm" / "coffee.csv"
+    rows.write_text("".join(rows.read_text().splitlines(keepends=True)[:kept]))
+    args = ("--methods", "pfe,sc,gmm,auto", "--no-figures", *FAST)
+    again = run("bsds", tiny, "-o", tmp_path / "out", *args)
+    assert again.exit_code == 0
+    assert "2 of 3 images are done already" in again.stderr
+    assert scores_without_times(tmp_path / "out") == scores_without_times(finished)
+
+
 def test_a_stopped_run_goes_on_and_jobs_do_not_matter(finished, tiny, tmp_path):
     out = tmp_path / "out"
     args = ("bsds", tiny, "-o", out, "--methods", "pfe,sc,gmm,auto", *FAST, "--no-figures", "-q")
@@ -440,9 +452,9 @@ def test_plans_are_checked_against_what_is_there(tmp_path):
     start_run(plan, [])
     with pytest.raises(InvalidInputError, match="other settings"):
         start_run(replace(plan, settings=Settings(neighbours=4.0)), [])  # a radius
-    for broken in ("{", "[]"):
+    for broken, message in (("{", "not JSON that can be read"), ("[]", "not an object")):
         (tmp_path / "run.json").write_text(broken)
-        with pytest.raises(InvalidInputError, match="cannot be read"):
+        with pytest.raises(InvalidInputError, match=message):
             start_run(plan, [])
 
 

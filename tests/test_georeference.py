@@ -109,7 +109,7 @@ def results(request, tmp_path_factory):
         command = ("segment", source, "-o", folder / out, "--save", saved, "--regions", "4")
         result = run(*command, "--labels-format", "tif")
         assert result.exit_code == 0, result.stderr
-    assert result.stderr.splitlines()[:-1] == [
+    assert [line for line in result.stderr.splitlines() if "Warning" in line] == [
         f"Warning: {source}: 5 bands, used 1,2,3; --bands all uses all"
     ]
     return request.param, source, folder
@@ -364,7 +364,7 @@ def test_without_rasterio_an_image_is_segmented_and_a_line_says_what_is_lost(tmp
     assert result.exit_code == 0
     lost = "its place on earth is lost in what is written; pip install 'pfeseg[geo]' keeps it"
     assert result.stderr.splitlines()[0] == f"Warning: {source}: {lost}"
-    assert len(result.stderr.splitlines()) == 2
+    assert result.stderr.count("Warning") == 1
     assert names(tmp_path / "out") == ["a.json", "a_labels.png", "a_regions.geojson"]
     wanted = segment(scene(3, True), mask=(scene(3, True) > 0).any(axis=2)).labels
     np.testing.assert_array_equal(iio.imread(tmp_path / "out/a_labels.png"), wanted)

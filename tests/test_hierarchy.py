@@ -244,6 +244,22 @@ def test_cuts_are_nested_and_connected(tree):
     assert same_partition(labels[3], split_regions(labels[3]))
 
 
+def test_the_next_steps_are_the_cuts_that_last_longest(tree):
+    def lasts(n):
+        """Measure the range of levels at which there are n regions."""
+        ends = [0.0, *tree.levels, 1.0]
+        done = len(tree.merges) + 1 - n
+        return ends[done + 1] - ends[done]
+
+    for n in (2, 5, 14, 60):
+        fewer, more = tree.next_steps(n)
+        assert n / 2 <= fewer < n < more <= 2 * n
+        assert lasts(fewer) == max(map(lasts, range(-(-n // 2), n)))
+        assert lasts(more) == max(map(lasts, range(n + 1, 2 * n + 1)))
+    assert tree.next_steps(1) == [2]
+    assert len(tree.next_steps(tree.n_regions)) == 1
+
+
 def test_a_cut_has_as_many_regions_as_asked_for(tree):
     for n in (1, 2, 7, 30):
         assert len(np.unique(tree.with_regions(n))) == n
@@ -391,7 +407,7 @@ def test_command_writes_the_hierarchy(samples, tmp_path):
     assert labels.max() + 1 == 6
     ucm2 = loadmat(tmp_path / "chelsea_ucm.mat")["ucm2"]
     assert 0 < ucm2.max() < 1
-    levels = read_segmentations(tmp_path / "chelsea_ucm.mat")
+    levels = list(read_segmentations(tmp_path / "chelsea_ucm.mat"))
     assert len(levels) == 99
     cut = run("segment", samples / "chelsea.jpg", "--level", "0.3", "-o", tmp_path / "cut")
     assert cut.exit_code == 0, cut.stderr

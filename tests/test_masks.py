@@ -19,7 +19,7 @@ from pfeseg.files.labels import read_labels
 from pfeseg.files.masks import write_cutouts, write_masks
 from pfeseg.files.names import check_plan
 from pfeseg.files.png import encode_png
-from pfeseg.files.writing import replacing_folder
+from pfeseg.files.replacing import replacing_folder
 from pfeseg.labels.maps import find_boxes
 
 SHAPES = [(1, 1), (1, 9), (9, 1), (13, 17), (64, 40)]
@@ -132,12 +132,13 @@ def test_a_folder_is_replaced_as_a_whole(tmp_path):
     assert names(tmp_path) == ["masks"]
 
 
-def test_links_to_folders_stay_links(tmp_path):
+def test_a_link_never_leads_to_another_folder(tmp_path):
     (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "0001.png").write_text("precious")
     (tmp_path / "masks").symlink_to(tmp_path / "real")
-    write_masks(tmp_path / "masks", np.zeros((2, 2), int))
-    assert (tmp_path / "masks").is_symlink()
-    assert names(tmp_path / "real") == ["0001.png"]
+    with pytest.raises(InvalidInputError, match="it is a link; remove it first"):
+        write_masks(tmp_path / "masks", np.zeros((2, 2), int))
+    assert (tmp_path / "real" / "0001.png").read_text() == "precious"
 
 
 def test_what_is_no_result_is_never_replaced(tmp_path):
@@ -167,11 +168,12 @@ def test_folders_of_results_in_a_run(samples, tmp_path):
     assert refused.exit_code == 1
     assert "exists" in refused.stderr
     shutil.rmtree(tmp_path / "a_masks")
+    assert run(*args, "--skip-existing").exit_code == 0
+    assert len(names(tmp_path / "a_masks")) == labels.max() + 1
     marked = tmp_path / "a_cutouts" / "0001.png"
     marked.write_text("kept")
-    assert run(*args, "--skip-existing").exit_code == 0
+    assert "a_cutouts: has" in run(*args, "--skip-existing").stderr
     assert marked.read_text() == "kept"
-    assert len(names(tmp_path / "a_masks")) == labels.max() + 1
     assert run(*args, "--overwrite").exit_code == 0
     assert read(marked).shape[2] == 4
     assert names(tmp_path) == ["a.json", "a.png", "a_cutouts", "a_labels.png", "a_masks"]

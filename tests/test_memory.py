@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 
@@ -10,8 +11,9 @@ import numpy as np
 import pytest
 from helpers import names, run
 
-from pfeseg import InvalidInputError, Settings, as_raster, machine
+from pfeseg import InvalidInputError, Settings, as_raster, machine, segment
 from pfeseg.files.kinds import KINDS
+from pfeseg.segmentation.cuts import Clusters
 from pfeseg.segmentation.memory import estimate_memory, refuse_too_large
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
@@ -169,3 +171,17 @@ def test_memory_that_nobody_counts_is_no_limit(tmp_path, monkeypatch, samples):
     monkeypatch.setattr(machine.os, "sysconf", lambda name: (_ for _ in ()).throw(ValueError(name)))
     assert machine.available_memory() is None
     assert run("segment", samples / "scene.png", "-o", tmp_path / "out").exit_code == 0
+
+
+def test_nothing_of_an_image_waits_for_the_garbage_collector(chelsea):
+    """Else its arrays pile up in a long batch, as the collector counts objects, not bytes."""
+    settings = Settings(n_dims=3, max_size=60)
+    segment(chelsea, settings)
+    gc.collect()
+    gc.disable()
+    try:
+        segment(chelsea, settings)
+        segment(chelsea, settings.changed(cut=Clusters("auto"), n_dims="auto"))
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

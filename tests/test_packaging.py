@@ -19,7 +19,7 @@ def test_the_source_distribution_holds_the_project_and_nothing_else(tmp_path):
     assert archive.stat().st_size < 1.5e6
     with tarfile.open(archive) as packed:
         names = [PurePosixPath(name).relative_to(archive.name[:-7]) for name in packed.getnames()]
-    known = ("pfeseg", "tests", "sample_images", "benchmarks", "docs")
+    known = ("pfeseg", "tests", "fuzz", "sample_images", "benchmarks", "docs")
     alone = {"LICENSE", "README.md", "CHANGELOG.md", "CITATION.cff", "Makefile", "pyproject.toml"}
     top = {name.parts[0] for name in names}
     assert top == {*known, *alone, "PKG-INFO"}

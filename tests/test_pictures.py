@@ -6,9 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pfeseg import InvalidInputError, downsample, draw_overlay, enlarge_labels, kernels
+from pfeseg.image.colour import to_lab
 from pfeseg.labels.maps import CORNERS, SIDES, find_boundaries, touching
 from pfeseg.pictures.colours import region_colours
-from pfeseg.pictures.montage import TILE_GAP, draw_contact_sheet, draw_embedding
+from pfeseg.pictures.montage import (
+    BELOW_ZERO,
+    SHEET_TILE,
+    draw_contact_sheet,
+    draw_embedding,
+)
 from pfeseg.pictures.overlay import OUTLINE, TINT, draw_contour_map, widen
 
 
@@ -139,9 +145,36 @@ def test_labels_that_are_no_integers_are_rejected():
         draw_overlay(np.zeros((2, 2)), np.zeros((2, 2)))
 
 
+def test_the_montage_has_a_tile_for_each_channel_and_white_at_zero():
+    Y = np.zeros((12, 3))
+    Y[0], Y[1] = 2, -4  # the top left pixels of each
+    Y[2, 2] = -1
+    sheet = draw_embedding(Y, (3, 4))
+    factor = SHEET_TILE // 4
+    orange, blue = sheet[0, 0], sheet[0, factor]
+    assert blue.tolist() == list(BELOW_ZERO)
+    assert orange[0] > orange[2]
+    tiles = [(y, x) for y in range(0, len(sheet), 5) for x in range(0, sheet.shape[1], 5)
+             if (sheet[y : y + 2, x : x + 2] == blue).all()]  # fmt: skip
+    assert len(tiles) * 25 == pytest.approx(3 * factor**2, rel=0.2)
+    assert (sheet[factor : 3 * factor, : 4 * factor] == 255).all()
+    assert (sheet[3 * factor :, : 4 * factor] < 128).any()  # its caption
+
+
 def test_montage_of_a_tall_image_has_no_empty_columns():
-    sheet = draw_embedding(np.arange(80.0).reshape(40, 2), (40, 1))
-    assert sheet.shape == (40, 2 * 1 + TILE_GAP)
+    sheet = draw_embedding(np.arange(80.0).reshape(40, 2) - 40, (40, 1))
+    coloured = (sheet != sheet[..., :1]).any(axis=2)
+    assert coloured[:, : sheet.shape[1] // 2].any()
+    assert coloured[:, sheet.shape[1] // 2 :].any()
+
+
+def test_the_first_colours_are_far_apart_and_one_region_has_none():
+    colours = region_colours(np.arange(24).reshape(4, 6))
+    lab = to_lab(colours[None])[0]
+    apart = np.linalg.norm(lab[:, None] - lab[None], axis=2)[np.triu_indices(24, 1)]
+    assert apart.min() > 30  # a step of 2 is just seen
+    image = np.random.default_rng(0).integers(0, 256, (5, 6, 3), dtype=np.uint8)
+    np.testing.assert_array_equal(draw_overlay(image, np.full((5, 6), 3)), image)
 
 
 def test_overlay_of_another_size_is_rejected():

@@ -15,8 +15,9 @@ from helpers import png_of_size
 from PIL import Image
 
 from pfeseg import InvalidInputError
+from pfeseg.files.opening import MAX_PIXELS
 from pfeseg.files.raster import read_raster
-from pfeseg.files.reading import MAX_PIXELS, read_image
+from pfeseg.files.reading import read_image
 from pfeseg.image.arrays import as_raster
 
 RNG = np.random.default_rng(6)
@@ -177,7 +178,7 @@ def test_further_channels_are_not_taken_for_alpha(tmp_path):
 def test_size_is_checked_on_the_page_that_is_read(tmp_path, monkeypatch):
     pages = [Image.new("L", (5, 4)), Image.new("L", (50, 40))]
     path = saved(tmp_path, pages[0], "a.tif", save_all=True, append_images=pages[1:])
-    monkeypatch.setattr("pfeseg.files.reading.MAX_PIXELS", 100)
+    monkeypatch.setattr("pfeseg.files.opening.MAX_PIXELS", 100)
     assert read_image(path, page=0).shape == (4, 5)
     with pytest.raises(InvalidInputError, match="allow_huge=True"):
         read_image(path, page=1)
@@ -239,7 +240,7 @@ def test_unreadable_files_say_why(tmp_path):
         ("half.jpg", "truncated"),
         ("link.png", "broken link to .*gone.png"),
         ("missing.png", "no such file"),
-        (".", "Is a directory"),
+        (".", "expected a file, found a folder"),
     ]:
         with pytest.raises(InvalidInputError, match=message) as caught:
             read_image(tmp_path / name)

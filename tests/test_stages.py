@@ -168,6 +168,56 @@ def test_stages_of_different_images_do_not_mix(chain, samples):
     result = run("embed", chain / "graph.npz", chain / "other_init.npz", "-o", chain / "e.npz")
     assert result.exit_code == 1
     assert "different sizes" in result.stderr
+    Image.open(samples / "chelsea.jpg").transpose(Image.Transpose.ROTATE_180).save(chain / "r.png")
+    run("downsample", chain / "r.png", "--downsample", 5, "--max-size", 60, "-o", chain / "r.npz")
+    run("init", chain / "r.npz", "-d", 7, "--assignment", "soft", "--seed", 5,
+        "-o", chain / "r_init.npz")  # fmt: skip
+    result = run("embed", chain / "graph.npz", chain / "r_init.npz", "-o", chain / "e.npz")
+    assert result.exit_code == 1
+    assert "belong to different images" in result.stderr
+    assert not (chain / "e.npz").exists()
+
+
+@pytest.mark.parametrize("kind", ["image", "graph", "init", "embedding"])
+def test_a_damaged_stage_is_one_line(chain, samples, kind):
+    header, arrays = read_stage(chain / f"{kind}.npz")
+    odd = [np.array(0), np.array(-1), np.array("x"), np.zeros(2), np.zeros((2, 2)), np.array(1e300),
+           np.array([3, 3]), np.array([-1, 5]), np.zeros(0), np.full((2, 3), 1j)]  # fmt: skip
+    damaged = [(header, arrays | {name: value}) for name in arrays for value in odd]
+    for name, array in arrays.items():
+        if array.ndim and array.dtype.kind == "f":
+            damaged.append(
+                (header, arrays | {name: np.where(array == array.flat[0], np.nan, array)})
+            )
+        if array.ndim:
+            damaged.append((header, arrays | {name: array[: len(array) // 2]}))
+            damaged.append((header, arrays | {name: array.astype("U3")}))
+        damaged.append((header, {key: value for key, value in arrays.items() if key != name}))
+    for change in ({"format_version": 0}, {"format_version": -5}, {"format_version": 1.0},
+                   {"format_version": True}, {"settings": []}, {"settings": {"seed": -1}},
+                   {"settings": {"odd": 1}}, {"settings": {"solver": {"lam": "x"}}},
+                   {"pfeseg_version": 3}, {"kind": []}):  # fmt: skip
+        damaged.append((header | change, arrays))
+    path, out = chain / "odd.npz", chain / "out.npz"
+    quick = ("--soc-iterations", 0, "--relaxed-iterations", 1)
+    steps = {
+        "image": ("graph", path, "-o", out),
+        "graph": ("embed", path, chain / "init.npz", *quick, "-o", out),
+        "init": ("embed", chain / "graph.npz", path, *quick, "-o", out),
+        "embedding": ("cluster", path, "--cluster", "pixels", "-o", chain / "odd.png"),
+    }
+    refusals = 0
+    for other_header, other in damaged:
+        np.savez(path, pfeseg=np.array(json.dumps(other_header)), **other)
+        result = run(*steps[kind], "--overwrite")
+        lines = result.stderr.count("\n")
+        assert isinstance(result.exception, SystemExit | None), (result.exception, other_header)
+        assert lines == 1, result.stderr
+        if result.exit_code:
+            refusals += 1
+            assert "odd.npz" in result.stderr, result.stderr
+            assert run("info", path).exit_code in (0, 1)
+    assert refusals > len(damaged) // 2
 
 
 def test_stages_do_not_overwrite_unasked(chain):

@@ -13,7 +13,8 @@ from helpers import names, run, save_truth
 from pfeseg import Clusters, InvalidInputError, Settings, score, segment
 from pfeseg.run.sweep import sweep_rows, sweep_sheet
 from pfeseg.segmentation import steps
-from pfeseg.segmentation.sweep import AUTO_CLUSTERS, AUTO_DIMS, auto_pairs, consensus, sweep
+from pfeseg.segmentation.pairs import AUTO_CLUSTERS, AUTO_DIMS, auto_pairs
+from pfeseg.segmentation.sweep import consensus, sweep
 
 SMALL = Settings(downsample=8)
 

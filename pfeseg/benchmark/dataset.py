@@ -31,7 +31,8 @@ from pfeseg import __version__
 from pfeseg.benchmark.evaluation import Pair, compare_contours
 from pfeseg.benchmark.levels import compare_levels
 from pfeseg.benchmark.rows import COLUMNS, STAGES, Row, rows_text
-from pfeseg.errors import InvalidInputError, failure
+from pfeseg.engines.engine import Call, Engine, Work
+from pfeseg.errors import InvalidInputError, failure, given_up
 from pfeseg.files.matlab import (
     UCM_THRESHOLDS,
     check_size,
@@ -39,11 +40,12 @@ from pfeseg.files.matlab import (
     write_contour_map,
     write_segmentations,
 )
+from pfeseg.files.opening import read_file, read_json
 from pfeseg.files.raster import read_raster
+from pfeseg.files.replacing import clear_strays
 from pfeseg.files.writing import write_text
 from pfeseg.labels.boundaries import BoundaryCounts
 from pfeseg.labels.metrics import Comparison, compare
-from pfeseg.parallel import run_unordered
 from pfeseg.segmentation.cuts import AUTOMATIC, Clusters
 from pfeseg.segmentation.methods import MethodName
 from pfeseg.segmentation.prepared import PreparedImage
@@ -107,7 +109,13 @@ class Plan:
 
     def missing(self, item: Item) -> tuple[str, ...]:
         """Return the methods that are yet to be run on an image."""
-        return tuple(m for m in self.methods if not self.rows_path(m, item).exists())
+        return tuple(m for m in self.methods if not self._has_rows(m, item))
+
+    def _has_rows(self, method: str, item: Item) -> bool:
+        """Tell whether there are all rows of one method and image, below their header."""
+        per_image = {HIERARCHY: len(UCM_THRESHOLDS), AUTO: 2}.get(method, 2 * len(self.dims))
+        path = self.rows_path(method, item)
+        return path.is_file() and path.read_bytes().count(b"\n") == 1 + per_image
 
 
 def find_items(root: Path, split: str, limit: int | None = None) -> list[Item]:
@@ -157,18 +165,18 @@ def start_run(plan: Plan, items: Sequence[Item]) -> None:
             f"{plan.output} holds results of another {changed[0]}, or of another ground truth of "
             "it; choose another folder, or delete this one"
         )
-    write_text(plan.output / "run.json", json.dumps(present, indent=2) + "\n")
+    clear_strays([plan.output, *(path for path in plan.output.rglob("*") if path.is_dir())])
+    # For the page; they may have moved when a run goes on.
+    place = {"images": str(items[0].image.parent.absolute())} if items else {}
+    write_text(plan.output / "run.json", json.dumps(present | place, indent=2) + "\n")
     write_text(plan.output / "inputs.json", json.dumps(known | digests, indent=2) + "\n")
 
 
 def _read_json(path: Path) -> dict[str, Any]:
     """Read an object, an empty one where there is no file."""
-    try:
-        value = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        if not isinstance(value, dict):
-            raise ValueError("not an object")
-    except (OSError, ValueError) as error:
-        raise InvalidInputError(f"{path}: cannot be read ({error})") from error
+    value = read_json(path) if path.exists() else {}
+    if not isinstance(value, dict):
+        raise InvalidInputError(f"{path}: cannot be read (not an object)")
     return value
 
 
@@ -180,14 +188,19 @@ def _digest(item: Item) -> str:
     """Tell files by their content; a missing one is reported when its turn comes."""
     digest = hashlib.sha256()
     for path in (item.image, item.ground_truth):
-        digest.update(path.read_bytes() if path.is_file() else b"")
+        digest.update(read_file(path) if path.is_file() else b"")
     return digest.hexdigest()
 
 
-def run_items(plan: Plan, items: Sequence[Item], jobs: int) -> Generator[Outcome, None, None]:
+def run_items(plan: Plan, items: Sequence[Item], engine: Engine) -> Generator[Outcome, None, None]:
     """Work on the images that are not done, and yield what became of each, as it is done."""
     calls = [(plan, item) for item in items if plan.missing(item)]
-    return run_unordered(run_item, calls, jobs)
+    return engine.run(Work(run_item, shared=plan), calls, _give_up)
+
+
+def _give_up(call: Call, reason: str) -> Outcome:
+    item: Item = call[1]
+    return Outcome(item.name, (given_up(str(item.image), reason),), 0.0)
 
 
 def run_item(plan: Plan, item: Item) -> Outcome:

@@ -31,11 +31,15 @@ ENDINGS = (".mat", ".png", ".tif", ".tiff", ".npy")
 
 @dataclass(frozen=True)
 class Pair:
-    """A segmentation and its ground truth, None where there is no file of its name."""
+    """A segmentation and its ground truth, None where there is no file of its name.
+
+    Both may be of any size if `allow_huge`.
+    """
 
     name: str
     segmentation: Path
     truth: Path | None
+    allow_huge: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,13 +50,13 @@ class ScoreRow:
     figures: dict[str, float]
 
 
-def find_pairs(segmentations: Path, truths: Path) -> list[Pair]:
+def find_pairs(segmentations: Path, truths: Path, allow_huge: bool = False) -> list[Pair]:
     """Pair a file with a file, or the files of a folder with those of a folder by their names."""
     for path in (segmentations, truths):
         if not path.exists():
             raise InvalidInputError(f"{path}: no such file or folder")
     if not segmentations.is_dir():
-        return [Pair(_name(segmentations), segmentations, truths)]
+        return [Pair(_name(segmentations), segmentations, truths, allow_huge)]
     files = sorted(p for p in segmentations.iterdir() if p.suffix.lower() in ENDINGS)
     if not files:
         raise InvalidInputError(f"{segmentations}: this folder holds no label maps")
@@ -60,7 +64,8 @@ def find_pairs(segmentations: Path, truths: Path) -> list[Pair]:
     pairs = []
     for path in named or files:  # beside *_labels.png lie overlays, which are no label maps
         candidates = (truths / f"{_name(path)}{ending}" for ending in ENDINGS)
-        pairs.append(Pair(_name(path), path, next((c for c in candidates if c.exists()), None)))
+        truth = next((c for c in candidates if c.exists()), None)
+        pairs.append(Pair(_name(path), path, truth, allow_huge))
     return pairs
 
 
@@ -70,13 +75,15 @@ def _name(path: Path) -> str:
 
 def compare_regions(pair: Pair) -> list[Comparison]:
     """Compare the regions of one image, one comparison per setting."""
-    truths = read_ground_truths(_truth(pair))
-    return [compare(labels, truths) for labels in read_segmentations(pair.segmentation)]
+    truths = read_ground_truths(_truth(pair), pair.allow_huge)
+    segmentations = read_segmentations(pair.segmentation, pair.allow_huge)
+    return [compare(labels, truths) for labels in segmentations]
 
 
 def compare_contours(pair: Pair) -> list[BoundaryCounts]:
     """Compare the boundaries of one image, one count per setting."""
-    return count_contours(read_contours(pair.segmentation), read_true_boundaries(_truth(pair)))
+    maps = read_contours(pair.segmentation, pair.allow_huge)
+    return count_contours(maps, read_true_boundaries(_truth(pair), pair.allow_huge))
 
 
 def count_contours(maps: Sequence[Marks], truths: Sequence[Marks]) -> list[BoundaryCounts]:

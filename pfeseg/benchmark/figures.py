@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError
-from pfeseg.files.writing import replacing
+from pfeseg.files.replacing import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,6 +108,6 @@ def save_figure(figure: Figure, folder: Path, name: str) -> list[Path]:
     """Write a figure as PNG and as PDF."""
     paths = [folder / f"{name}.{kind}" for kind in ("png", "pdf")]
     for path in paths:
-        with replacing(path) as temporary:
-            figure.savefig(temporary, format=path.suffix[1:], dpi=200, bbox_inches="tight")
+        with replacing(path) as file:
+            figure.savefig(file, format=path.suffix[1:], dpi=200, bbox_inches="tight")
     return paths

@@ -91,7 +91,7 @@ def _write_examples(
     examples = []
     for item, path in zip(items, paths, strict=True):
         image = read_raster(item.image, plan.settings.stretch, plan.settings.bands).picture().rgb()
-        labels = read_segmentations(path)
+        labels = list(read_segmentations(path))
         pictures = {title: draw_overlay(image, labels[k]) for title, k in titles.items()}
         examples.append((image, pictures))
     return save_figure(draw_examples(examples), plan.output, name)

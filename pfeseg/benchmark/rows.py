@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pfeseg.errors import InvalidInputError
+from pfeseg.files.opening import MAX_TEXT, read_file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,15 +88,14 @@ def rows_text(rows: Sequence[Row]) -> str:
 def read_rows(path: Path) -> list[Row]:
     """Read rows that `rows_text` made."""
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file)
-            if tuple(reader.fieldnames or ()) != COLUMNS:
-                raise ValueError("it has other columns")
-            return [
-                Row(**{field.name: _read(field, line[field.name]) for field in fields(Row)})
-                for line in reader
-            ]
-    except (OSError, ValueError, TypeError) as error:
+        reader = csv.DictReader(io.StringIO(read_file(path, MAX_TEXT).decode(), newline=""))
+        if tuple(reader.fieldnames or ()) != COLUMNS:
+            raise ValueError("it has other columns")
+        return [
+            Row(**{field.name: _read(field, line[field.name]) for field in fields(Row)})
+            for line in reader
+        ]
+    except (ValueError, TypeError, csv.Error) as error:
         raise InvalidInputError(
             f"{path}: not a table of this version ({error}); delete it and run again"
         ) from error

@@ -7,16 +7,18 @@ import sys
 import threading
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
 
 from pfeseg import __version__
-from pfeseg.cli.wording import in_options, one_line
+from pfeseg.cli.wording import in_options, say
 from pfeseg.errors import PfesegError, PfesegWarning
 
-EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
+EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 COMMANDS = {
     "segment": "Cut images into their regions.",
@@ -29,6 +31,7 @@ COMMANDS = {
     "cluster": "Stage 5 with -k: make a label map of clusters.",
     "clean": "Stage 6: make regions connected, and absorb small ones.",
     "overlay": "Draw a label map over its image.",
+    "report": "Make one page to look at of a folder of results.",
     "cluster-data": "Cluster the rows of tables, or the nodes of graphs.",
     "evaluate": "Score segmentations against ground truth.",
     "bsds": "Run the paper's experiment on a data set.",
@@ -53,6 +56,14 @@ class Group(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; the name of an image in its place gets advice."""
+        if args[0] not in COMMANDS and _may_be_image(args[0]):
+            ctx.fail(f"{args[0]} is no command; to cut an image, use 'pfeseg segment {args[0]}'")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         with formatter.section("Commands"):
@@ -70,7 +81,7 @@ class Group(click.Group):
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, _terminate)
+            _end_in_order()
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning  # type: ignore[assignment]
             try:
@@ -88,6 +99,9 @@ class Group(click.Group):
             except PfesegError as error:
                 _complain(in_options(error.marked))
                 code = EXIT_FAILED
+            except MemoryError:
+                _complain("not enough memory; shrink more by --downsample or a smaller --max-size")
+                code = EXIT_FAILED
             except OSError as error:
                 _complain(f"{error.filename or 'output'}: {error.strerror or error}")
                 code = EXIT_FAILED
@@ -97,18 +111,32 @@ class Group(click.Group):
         sys.exit(code if isinstance(code, int) else 0)
 
 
-def _terminate(*_: Any) -> None:
-    """End by an exception, so that half-written files and worker processes are cleared away."""
-    raise SystemExit(EXIT_TERMINATED)
+def _may_be_image(word: str) -> bool:
+    """Tell whether a word names a file or folder, or looks as if it did."""
+    name = Path(word)
+    return not word.startswith("-") and ("/" in word or name.suffix != "" or name.exists())
+
+
+def _end_in_order() -> None:
+    """Let signals end the run by an exception, so that files and workers are cleared away."""
+    signal.signal(signal.SIGTERM, _terminate)
+    hangup = getattr(signal, "SIGHUP", None)  # of a terminal that was closed; nohup ignores it
+    if hangup is not None and signal.getsignal(hangup) == signal.SIG_DFL:
+        signal.signal(hangup, _terminate)
+
+
+def _terminate(number: int, *_: Any) -> None:
+    raise SystemExit(128 + number)
 
 
 def _complain(message: str) -> None:
-    click.echo(f"Error: {one_line(message)}", err=True)
+    with suppress(OSError):  # where nobody can be told, the exit code still tells
+        say(f"Error: {message}")
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:
     text = in_options(message.marked) if isinstance(message, PfesegWarning) else str(message)
-    click.echo(f"Warning: {one_line(text)}", err=True)
+    say(f"Warning: {text}")
 
 
 @click.group(

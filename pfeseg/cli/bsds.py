@@ -8,18 +8,19 @@ from typing import Any
 
 import click
 
+from pfeseg.cli.engines import Machines, engine_options
 from pfeseg.cli.options import (
     Command,
     Heading,
     dims_option,
-    jobs_option,
     option,
     quiet_option,
+    report_option,
 )
 from pfeseg.cli.progress import count_bar
 from pfeseg.cli.settings import CUT_OPTIONS, make_settings, settings_options
 from pfeseg.cli.values import words
-from pfeseg.cli.wording import in_options, one_line
+from pfeseg.cli.wording import in_options, say
 from pfeseg.segmentation.cuts import Clusters
 from pfeseg.segmentation.methods import METHODS
 
@@ -53,7 +54,7 @@ from pfeseg.segmentation.methods import METHODS
     "hierarchy of regions.",
 )
 @dims_option("5:25", "Dimensions to choose from; k = d. Not for auto and hierarchy.")
-@jobs_option("Images to work on at a time.")
+@engine_options("Images to work on at a time.")
 @option(
     "--limit",
     type=click.IntRange(min=1),
@@ -67,6 +68,7 @@ from pfeseg.segmentation.methods import METHODS
     heading=Heading.RESULTS,
     help="Do without the figures, which need matplotlib.",
 )
+@report_option("DIR/report.html, with tables, box plots, and the worst and the best images")
 @quiet_option("Print errors only.")
 @settings_options(without=("n_dims", *CUT_OPTIONS, "method", "min_region"))
 def bsds(
@@ -75,9 +77,10 @@ def bsds(
     split: str,
     methods: tuple[str, ...],
     dims: tuple[int, ...],
-    jobs: int,
+    machines: Machines,
     limit: int | None,
     no_figures: bool,
+    wants_page: bool,
     quiet: bool,
     **options: Any,
 ) -> int:  # fmt: skip
@@ -124,17 +127,26 @@ def bsds(
     start_run(plan, items)
     todo = sum(bool(plan.missing(item)) for item in items)
     if not quiet and todo < len(items):
-        click.echo(f"{len(items) - todo} of {len(items)} images are done already", err=True)
+        say(f"{len(items) - todo} of {len(items)} images are done already")
     failed = False
-    with count_bar(todo, "image", quiet) as bar, closing(run_items(plan, items, jobs)) as outcomes:
+    with (
+        machines.open(todo, output, [items[0].image]) as engine,
+        count_bar(todo, "image", quiet) as bar,
+        closing(run_items(plan, items, engine)) as outcomes,
+    ):
         for outcome in outcomes:
             bar.update()
             failed = failed or bool(outcome.errors)
             with bar.external_write_mode():
                 for error in outcome.errors:
-                    click.echo(f"Error: {one_line(in_options(error))}", err=True)
+                    say(f"Error: {in_options(error)}")
     written = write_results(plan, items, figures)
+    if wants_page:
+        from pfeseg.page.bsds import write_bsds_page
+
+        written.append(output / "report.html")
+        write_bsds_page(written[-1], output)
     if not quiet:
         click.echo((output / "table.md").read_text(encoding="utf-8"))
-        click.echo(one_line("written: " + ", ".join(str(p) for p in written)), err=True)
+        say("written: " + ", ".join(str(p) for p in written))
     return 1 if failed else 0

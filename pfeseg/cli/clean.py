@@ -16,7 +16,7 @@ from pfeseg.cli.options import (
     reading_options,
 )
 from pfeseg.cli.values import pixels_or_percent
-from pfeseg.cli.wording import counted_regions
+from pfeseg.cli.wording import counted_regions, say
 
 
 @click.command(cls=Command)
@@ -53,10 +53,8 @@ def clean(
     from pfeseg.files.raster import read_raster
     from pfeseg.regions.clean import clean_regions, min_pixels
 
-    before = read_labels(labels)
+    before = read_labels(labels, reading["allow_huge"])
     picture = read_raster(image, stretch, bands, **reading)
     after = clean_regions(before, picture, min_pixels(min_region, before.size))
     write_labels(output, after, image=picture)
-    click.echo(
-        f"{output}: label map of {counted_regions(after, picture.mask is not None)}", err=True
-    )
+    say(f"{output}: label map of {counted_regions(after, picture.mask is not None)}")

@@ -14,7 +14,7 @@ from pfeseg.cli.options import (
     reading_options,
 )
 from pfeseg.cli.settings import make_settings, settings_options
-from pfeseg.cli.wording import counted_regions
+from pfeseg.cli.wording import counted_regions, say
 
 
 @click.command(cls=Command)
@@ -49,7 +49,6 @@ def cluster(
     picture = None
     if image:
         picture = read_raster(image, settings.stretch, settings.bands, **reading)
-    labels = cluster_stage(embedding_file, output, settings, picture)
-    click.echo(
-        f"{output}: label map of {counted_regions(labels, is_masked(embedding_file))}", err=True
-    )
+    huge = reading["allow_huge"]
+    labels = cluster_stage(embedding_file, output, settings, picture, huge)
+    say(f"{output}: label map of {counted_regions(labels, is_masked(embedding_file))}")

@@ -19,7 +19,7 @@ from pfeseg.cli.options import (
     threads_option,
 )
 from pfeseg.cli.progress import count_bar
-from pfeseg.cli.report import Reporter
+from pfeseg.cli.reporter import Reporter
 from pfeseg.cli.values import number_or, words
 from pfeseg.cli.wording import usage_errors
 

@@ -14,6 +14,7 @@ from pfeseg.cli.options import (
     reading_options,
 )
 from pfeseg.cli.settings import make_settings, settings_options
+from pfeseg.cli.wording import say
 
 
 @click.command(cls=Command)
@@ -32,4 +33,4 @@ def downsample(
 
     picture = read_raster(image, settings.stretch, settings.bands, **reading)
     small = downsample_stage(picture, output, settings)
-    click.echo(f"{output}: image of {small.shape[1]} x {small.shape[0]} pixels", err=True)
+    say(f"{output}: image of {small.shape[1]} x {small.shape[0]} pixels")

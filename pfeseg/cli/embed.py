@@ -10,6 +10,7 @@ import click
 from pfeseg.cli.options import Command, check_output, output_file_options, threads_option
 from pfeseg.cli.progress import iteration_bar
 from pfeseg.cli.settings import make_settings, settings_options
+from pfeseg.cli.wording import say
 
 
 @click.command(cls=Command)
@@ -35,6 +36,4 @@ def embed(
         result = embed_stage(
             graph_file, init_file, output, settings, lambda _: bar.update(), threads
         )
-    click.echo(
-        f"{output}: embedding of {result.Y.shape[1]} dimensions ({result.stop_reason})", err=True
-    )
+    say(f"{output}: embedding of {result.Y.shape[1]} dimensions ({result.stop_reason})")

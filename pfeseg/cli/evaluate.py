@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pfeseg.cli.options import Command, Heading, option
-from pfeseg.cli.wording import in_options, one_line
+from pfeseg.cli.options import Command, Heading, allow_huge_option, option
+from pfeseg.cli.wording import in_options, one_line, say
 from pfeseg.errors import failure
 
 if TYPE_CHECKING:
@@ -39,7 +39,10 @@ TITLES = {"pri": "PRI", "vi": "VI", "ari": "ARI", "iou": "IoU", "dice": "Dice", 
     heading=Heading.RESULTS,
     help="Layout of what is printed.",
 )
-def evaluate(labels: Path, ground_truth: Path, boundaries: bool, layout: str) -> int:  # fmt: skip
+@allow_huge_option
+def evaluate(
+    labels: Path, ground_truth: Path, boundaries: bool, layout: str, allow_huge: bool
+) -> int:
     """Score LABELS against GROUND_TRUTH by covering, PRI and VI, as the BSDS benchmark does.
 
     LABELS is a label map (.png, .tif or .npy), or a .mat file with 'segs' or 'ucm2', which
@@ -69,12 +72,12 @@ def evaluate(labels: Path, ground_truth: Path, boundaries: bool, layout: str) ->
     compare = evaluation.compare_contours if boundaries else evaluation.compare_regions
     compared: dict[str, Any] = {}
     failed = False
-    for pair in evaluation.find_pairs(labels, ground_truth):
+    for pair in evaluation.find_pairs(labels, ground_truth, allow_huge):
         try:
             compared[pair.name] = compare(pair)
         except Exception as error:
             message = in_options(failure(error, str(pair.segmentation)))
-            click.echo(f"Error: {one_line(message)}", err=True)
+            say(f"Error: {message}")
             failed = True
     if compared and boundaries:
         _print(evaluation.boundary_rows(compared), evaluation.BOUNDARY_METRICS, layout)
@@ -92,16 +95,17 @@ def _print(rows: Sequence[ScoreRow], metrics: Sequence[str], layout: str) -> Non
         writer.writerow(("image", *metrics))
         for row in rows:
             figures = (f"{row.figures[m]:.6f}" if m in row.figures else "" for m in metrics)
-            writer.writerow((row.image, *figures))
+            writer.writerow((one_line(row.image), *figures))
         return
-    width = max(len("image"), *(len(row.image) for row in rows))
+    names = [one_line(row.image) for row in rows]
+    width = max(len("image"), *map(len, names))
     titles = [TITLES.get(metric, metric) for metric in metrics]
     widths = [max(len(title), 6) + 2 for title in titles]
     header = "".join(f"{title:>{w}}" for title, w in zip(titles, widths, strict=True))
     click.echo(f"{'image':{width}}{header}")
-    for row in rows:
+    for name, row in zip(names, rows, strict=True):
         cells = (
             f"{row.figures[metric]:{w}.4f}" if metric in row.figures else " " * w
             for metric, w in zip(metrics, widths, strict=True)
         )
-        click.echo(one_line(f"{row.image:{width}}{''.join(cells)}".rstrip()))
+        click.echo(f"{name:{width}}{''.join(cells)}".rstrip())

@@ -9,6 +9,7 @@ import click
 
 from pfeseg.cli.options import Command, check_output, output_file_options
 from pfeseg.cli.settings import make_settings, settings_options
+from pfeseg.cli.wording import say
 
 
 @click.command(cls=Command)
@@ -22,4 +23,4 @@ def graph(image_file: Path, output: Path, overwrite: bool, **options: Any) -> No
     from pfeseg.run.stages import graph_stage
 
     built = graph_stage(image_file, output, settings)
-    click.echo(f"{output}: graph of {built.n_nodes} nodes and {built.n_edges} edges", err=True)
+    say(f"{output}: graph of {built.n_nodes} nodes and {built.n_edges} edges")

@@ -8,22 +8,24 @@ from typing import Any
 
 import click
 
-from pfeseg.cli.options import Command, Heading, option
+from pfeseg.cli.options import Command, Heading, allow_huge_option, option
+from pfeseg.cli.wording import one_line
 from pfeseg.errors import InvalidInputError
 
-LIBRARIES = ("numpy", "scipy", "scikit-image", "scikit-learn", "imageio", "pillow", "joblib")
+LIBRARIES = ("numpy", "scipy", "scikit-image", "scikit-learn", "imageio", "pillow")
 
 
 @click.command(cls=Command)
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @option("--json", "as_json", is_flag=True, heading=Heading.RESULTS, help="Print JSON.")
-def info(file: Path | None, as_json: bool) -> None:
+@allow_huge_option
+def info(file: Path | None, as_json: bool, allow_huge: bool) -> None:
     """Tell what FILE holds: a stage file, a label map or a report.
 
     Without FILE, tell the version, the compiled kernels in use, the number of
     threads and the versions of the libraries.
     """
-    facts = _describe(file) if file else _installation()
+    facts = _describe(file, allow_huge) if file else _installation()
     if as_json:
         click.echo(json.dumps(facts))
         return
@@ -33,10 +35,10 @@ def info(file: Path | None, as_json: bool) -> None:
 def _print(facts: dict[str, Any], indent: str) -> None:
     for name, value in facts.items():
         if isinstance(value, dict):
-            click.echo(f"{indent}{name}:")
+            click.echo(one_line(f"{indent}{name}:"))
             _print(value, indent + "  ")
         else:
-            click.echo(f"{indent}{name}: {value}")
+            click.echo(one_line(f"{indent}{name}: {value}"))
 
 
 def _installation() -> dict[str, Any]:
@@ -55,7 +57,7 @@ def _installation() -> dict[str, Any]:
     }
 
 
-def _describe(path: Path) -> dict[str, Any]:
+def _describe(path: Path, allow_huge: bool) -> dict[str, Any]:
     if not path.exists():
         raise InvalidInputError(f"{path}: no such file")
     match path.suffix.lower():
@@ -68,7 +70,7 @@ def _describe(path: Path) -> dict[str, Any]:
 
             from pfeseg.files.labels import read_labels
 
-            labels = read_labels(path)
+            labels = read_labels(path, allow_huge)
             size = f"{labels.shape[1]} x {labels.shape[0]}"
             return {"kind": "labels", "image_size": size, "regions": len(np.unique(labels))}
         case ".json":

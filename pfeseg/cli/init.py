@@ -9,6 +9,7 @@ import click
 
 from pfeseg.cli.options import Command, check_output, output_file_options
 from pfeseg.cli.settings import make_settings, settings_options
+from pfeseg.cli.wording import say
 
 
 @click.command(cls=Command)
@@ -22,4 +23,4 @@ def init(image_file: Path, output: Path, overwrite: bool, **options: Any) -> Non
     from pfeseg.run.stages import init_stage
 
     Y0 = init_stage(image_file, output, settings)
-    click.echo(f"{output}: initial embedding of {Y0.shape[1]} dimensions", err=True)
+    say(f"{output}: initial embedding of {Y0.shape[1]} dimensions")

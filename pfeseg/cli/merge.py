@@ -16,7 +16,7 @@ from pfeseg.cli.options import (
     reading_options,
 )
 from pfeseg.cli.settings import make_settings, settings_options
-from pfeseg.cli.wording import counted_regions
+from pfeseg.cli.wording import counted_regions, say
 
 
 @click.command(cls=Command)
@@ -59,9 +59,7 @@ def merge(
         settings = with_stored(settings, embedding_file, left_out)
     picture = read_raster(image, settings.stretch, settings.bands, **reading)
     labels, tree = merge_stage(embedding_file, picture, output, settings)
-    click.echo(
-        f"{output}: label map of {counted_regions(labels, picture.mask is not None)}", err=True
-    )
+    say(f"{output}: label map of {counted_regions(labels, picture.mask is not None)}")
     if hierarchy:
         write_contour_map(hierarchy, tree.contour_map())
-        click.echo(f"{hierarchy}: contour map of {len(tree.merges) + 1} regions", err=True)
+        say(f"{hierarchy}: contour map of {len(tree.merges) + 1} regions")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import wraps
 from pathlib import Path
@@ -42,7 +42,11 @@ def option(*names: str, heading: Heading, **attributes: Any) -> Callable[[F], F]
 
 
 class Command(click.Command):
-    """Lists its options by their headings, the common ones first."""
+    """Lists its options by their headings, those that are named as `common` before all others."""
+
+    def __init__(self, *args: Any, common: Sequence[str] = (), **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self.common = common
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Say of commands that take no volumes which one does."""
@@ -54,20 +58,48 @@ class Command(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section for each heading."""
         sections: dict[Heading, list[tuple[str, str]]] = {heading: [] for heading in Heading}
+        common: dict[str, tuple[str, str]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if isinstance(parameter, click.Option) and record is not None:
+            if parameter.name in self.common and record is not None:
+                common[parameter.name] = record
+            elif isinstance(parameter, click.Option) and record is not None:
                 sections[getattr(parameter, "heading", Heading.OTHER)].append(record)
-        for heading, records in sections.items():
+        titled = [("Common options", [common[name] for name in self.common])]
+        titled += [(heading.value, records) for heading, records in sections.items()]
+        for title, records in titled:
             if records:
-                with formatter.section(heading.value):
+                with formatter.section(title):
                     formatter.write_dl(records)
+
+
+def _folder_for_results(
+    ctx: click.Context, parameter: click.Parameter, value: Path | None
+) -> Path | None:
+    """Refuse what is meant as a file."""
+    if value == Path("-"):
+        raise click.UsageError(
+            "the results of an image are several files, which standard output cannot hold; "
+            "give a folder, such as -o results", ctx,
+        )  # fmt: skip
+    if value is not None and value.suffix.lower() in _OF_FILES and not value.is_dir():
+        raise click.UsageError(
+            f"-o takes a folder, and {value} looks like a file; '-o {value.parent} --template "
+            f"{value.stem}' writes {value.with_name(value.stem)}_labels.png and the others"
+            if ctx.info_name == "segment" else
+            f"-o takes a folder, and {value} looks like a file", ctx,
+        )  # fmt: skip
+    return value
+
+
+_OF_FILES = {".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".npy", ".mat", ".json", ".csv"}
 
 
 def output_folder_option(command: F) -> F:
     """Add ``-o DIR``."""
     return option(
         "-o", "--output", type=click.Path(path_type=Path), metavar="DIR", heading=Heading.RESULTS,
+        callback=_folder_for_results,
         help="Folder for the results, made when missing; subfolders of the inputs are mirrored."
              "  [default: beside the input]",
     )(command)  # fmt: skip
@@ -101,7 +133,7 @@ def threads_option(command: F) -> F:
     return option(
         "--threads", type=click.IntRange(1, 1024), metavar="N", heading=Heading.RUN,
         help="Threads to compute with; never changes the result."
-             "  [default: all, or 1 with --jobs]",
+             "  [default: all, or 1 with --jobs or --dask]",
     )(command)  # fmt: skip
 
 
@@ -134,6 +166,14 @@ def overlay_size_option(command: F) -> F:
     )(command)  # fmt: skip
 
 
+def report_option(text: str) -> Callable[[F], F]:
+    """Add ``--report``; `text` says which page it writes."""
+    return option(
+        "--report", "wants_page", is_flag=True, heading=Heading.RESULTS,
+        help=f"Write one HTML page to look at: {text}.",
+    )  # fmt: skip
+
+
 def quiet_option(text: str) -> Callable[[F], F]:
     """Add ``-q``; `text` says what is still printed."""
     return option("-q", "--quiet", is_flag=True, heading=Heading.RUN, help=text)
@@ -145,6 +185,14 @@ def dims_option(default: str, text: str) -> Callable[[F], F]:
         "-d", "--dims", type=numbers, default=default, show_default=True, heading=Heading.CUT,
         metavar="FIRST:LAST|D,...", help=text,
     )  # fmt: skip
+
+
+def allow_huge_option(command: F) -> F:
+    """Add ``--allow-huge``."""
+    return option(
+        "--allow-huge", is_flag=True, heading=Heading.INPUTS,
+        help="Read images of more than 100 million pixels too.",
+    )(command)  # fmt: skip
 
 
 def reading_options(command: F) -> F:
@@ -175,10 +223,7 @@ def reading_options(command: F) -> F:
         help="Leave out pixels where this image of the same size is zero, or those that are "
              "transparent (alpha). They are 0 in label maps, and regions then count from 1.",
     )(command)  # fmt: skip
-    command = option(
-        "--allow-huge", is_flag=True, heading=Heading.INPUTS,
-        help="Read images of more than 100 million pixels too.",
-    )(command)  # fmt: skip
+    command = allow_huge_option(command)
     command = option(
         "--stretch", type=stretch, metavar="auto|none|minmax|P:Q", heading=Heading.INPUTS,
         help="Make these values black and white: the least and greatest, two percentiles such as "

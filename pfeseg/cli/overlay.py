@@ -14,7 +14,7 @@ from pfeseg.cli.options import (
     overlay_size_option,
     reading_options,
 )
-from pfeseg.cli.wording import counted_regions
+from pfeseg.cli.wording import counted_regions, say
 from pfeseg.files.kinds import OVERLAY_FORMATS
 
 
@@ -47,13 +47,11 @@ def overlay(
     from pfeseg.files.writing import write_picture
     from pfeseg.pictures.overlay import draw_overlay
 
-    regions = read_labels(labels)
+    regions = read_labels(labels, reading["allow_huge"])
     pixels = read_raster(image, stretch, bands, **reading)
     try:
         picture = draw_overlay(pixels, regions, overlay_size)
     except InvalidInputError as error:
         raise InvalidInputError(f"{labels} and {image}: {error.marked}") from error
     write_picture(output, picture)
-    click.echo(
-        f"{output}: overlay of {counted_regions(regions, pixels.mask is not None)}", err=True
-    )
+    say(f"{output}: overlay of {counted_regions(regions, pixels.mask is not None)}")

@@ -1,97 +1,69 @@
-"""What a batch says about its images; owns the wording and the exit code."""
+"""``pfeseg report``: one page to look at for a folder of results."""
 
 from __future__ import annotations
 
-import json
-import time
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
-from pfeseg.cli.wording import in_options, one_line
-
-if TYPE_CHECKING:
-    from pfeseg.run.batch import Row
-
-
-class Reporter:
-    """Prints a line for each image or other file, and a summary of many."""
-
-    def __init__(
-        self,
-        total: int,
-        *,
-        as_json: bool,
-        quiet: bool,
-        verbose: bool,
-        fail_fast: bool,
-        noun: str = "images",
-    ) -> None:
-        self._noun = noun
-        self._total, self._as_json, self._fail_fast = total, as_json, fail_fast
-        self.quiet, self._verbose = quiet, verbose
-        self._done = self._skipped = 0
-        self._failures: list[str] = []
-        self._started = time.perf_counter()
-
-    @property
-    def wants_more(self) -> bool:
-        """Whether the batch is to go on."""
-        return not (self._fail_fast and self._failures)
-
-    def add(self, row: Row) -> None:
-        """Say what became of one image."""
-        warnings = tuple(in_options(warning) for warning in row.warnings)
-        error = in_options(row.error) if row.error else None
-        if self._as_json:
-            note = in_options(row.note)
-            spelled = replace(row, error=error, warnings=warnings, note=note)
-            click.echo(json.dumps(spelled.to_dict()))
-        for warning in () if self.quiet else warnings:
-            click.echo(f"Warning: {one_line(warning)}", err=True)
-        if error:
-            self._failures.append(one_line(error))
-            click.echo(f"Error: {self._failures[-1]}", err=True)
-        elif row.status == "skipped":
-            self._skipped += 1
-        else:
-            self._done += 1
-            if not self.quiet:
-                self._tell(row)
-
-    def _tell(self, row: Row) -> None:
-        written = ", ".join(row.results.values())
-        line = f"{row.input}: {_found(row)} in {row.seconds:.1f} s -> {written}"
-        click.echo(one_line(line), err=True)
-        if self._verbose:
-            stages = (f"{stage} {seconds:.3f} s" for stage, seconds in row.timings.items())
-            click.echo("  " + ", ".join(stages), err=True)
-
-    def finish(self) -> int:
-        """Sum up many images, and return the exit code."""
-        failed = len(self._failures)
-        if self._total > 1 and not self.quiet:
-            counts = [f"{self._done} done", f"{failed} failed"]
-            if self._skipped:
-                counts.append(f"{self._skipped} skipped")
-            left = self._total - self._done - failed - self._skipped
-            if left:
-                counts.append(f"{left} not tried")
-            seconds = time.perf_counter() - self._started
-            click.echo(
-                f"{self._total} {self._noun}: {', '.join(counts)} in {seconds:.1f} s", err=True
-            )
-            if failed:
-                click.echo("failures:", err=True)
-                for failure in self._failures:
-                    click.echo(f"  {failure}", err=True)
-        return 1 if failed else 0
+from pfeseg.cli.options import (
+    Command,
+    Heading,
+    check_output,
+    jobs_option,
+    option,
+    overwrite_option,
+    quiet_option,
+)
+from pfeseg.cli.progress import count_bar
+from pfeseg.cli.wording import say
 
 
-def _found(row: Row) -> str:
-    """Say how many regions or clusters there are."""
-    if row.clusters is None:
-        return "1 region" if row.regions == 1 else f"{row.regions} regions"
-    clusters = "1 cluster" if row.clusters == 1 else f"{row.clusters} clusters"
-    return f"{in_options(row.note)}: {clusters}"
+@click.command(cls=Command)
+@click.argument("folder", metavar="OUT", type=click.Path(path_type=Path))
+@option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    heading=Heading.RESULTS,
+    help="Page to write.  [default: OUT/report.html]",
+)
+@overwrite_option
+@jobs_option("Images to work on at a time.")
+@quiet_option("Print errors only.")
+def report(folder: Path, output: Path | None, overwrite: bool, jobs: int, quiet: bool) -> None:
+    """Make one HTML page of the results in OUT, a folder that 'segment' or 'bsds' wrote.
+
+    The page opens from disk in any browser, without a network. Of a batch it shows all images
+    and a table of them; of each image the regions over the original, which must still be where it
+    was or beside its results, its settings and its warnings. Results that 'segment' wrote
+    with --report, or with 'page' in --save, have all levels of the hierarchy, the
+    channels of the embedding and the solver's history too. Above 200 images, the pictures lie in a
+    folder beside the page.
+
+    Images that failed leave no results, so they are on the page only that 'segment --report'
+    makes.
+
+    \b
+    Examples:
+      pfeseg report results
+      pfeseg report results -o page.html --jobs 2
+    """
+    page = output or folder / "report.html"
+    check_output(page, overwrite, (".html",))
+    from pfeseg.files.writing import refuse_unwritable
+    from pfeseg.page.batch import write_batch_page
+    from pfeseg.page.bsds import is_bsds_run, write_bsds_page
+    from pfeseg.page.results import find_reports
+
+    refuse_unwritable(page.parent)
+    if is_bsds_run(folder):
+        write_bsds_page(page, folder)
+        written = [page]
+    else:
+        reports = find_reports(folder)
+        with count_bar(len(reports), "image", quiet) as bar:
+            written = write_batch_page(page, reports, jobs=jobs, on_image=bar.update)
+    if not quiet:
+        say("written: " + ", ".join(map(str, written)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Generator, Sequence
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pfeseg.cli.engines import Machines, engine_options
+from pfeseg.cli.inputs import listed, read_standard_input
 from pfeseg.cli.options import (
     Command,
     Heading,
-    jobs_option,
     memory_limit_of,
     memory_option,
     option,
@@ -23,33 +22,39 @@ from pfeseg.cli.options import (
     overwrite_option,
     quiet_option,
     reading_options,
+    report_option,
     threads_option,
 )
-from pfeseg.cli.progress import batch_bar, stage_bar, tile_bar
-from pfeseg.cli.report import Reporter
+from pfeseg.cli.page import BatchPage
+from pfeseg.cli.reporter import Reporter
+from pfeseg.cli.running import run_tasks
 from pfeseg.cli.settings import make_settings, settings_options
+from pfeseg.cli.tiles import check_tiled, tile_option
 from pfeseg.cli.values import words
 from pfeseg.cli.volumes import check_kinds, make_volume_settings, volume_options
-from pfeseg.cli.wording import one_line, usage_errors
-from pfeseg.errors import InvalidInputError
+from pfeseg.cli.wording import say, usage_errors
 from pfeseg.files.kinds import (
-    BY_TILES,
     KINDS,
     LABELS_FORMATS,
     OF_HIERARCHY,
     OVERLAY_FORMATS,
+    PAGE,
     SAVEABLE,
 )
 from pfeseg.segmentation.methods import METHODS
 
 if TYPE_CHECKING:
-    from pfeseg.run.batch import Row
-    from pfeseg.run.plan import Task
     from pfeseg.segmentation.settings import Settings
     from pfeseg.volumes.settings import VolumeSettings
 
+COMMON = (
+    *("output", "n_regions", "level", "n_clusters", "hierarchy", "wants_page"),
+    *("recursive", "jobs", "skip_existing", "overwrite"),
+)
+"""Options that help lists first, so that they are on one screen with the examples."""
 
-@click.command(cls=Command)
+
+@click.command(cls=Command, common=COMMON)
 @click.argument("inputs", nargs=-1, metavar="INPUT...")
 @output_folder_option
 @option(
@@ -84,6 +89,7 @@ if TYPE_CHECKING:
     heading=Heading.RESULTS,
     help="Format of the overlay: PNG loses nothing, JPEG and WebP are several times smaller.",
 )
+@report_option("report.html, in the folder of all results")
 @option(
     "--template",
     default="{stem}",
@@ -96,7 +102,9 @@ if TYPE_CHECKING:
     "--skip-existing",
     is_flag=True,
     heading=Heading.RESULTS,
-    help="Leave out inputs whose results exist: continues a batch that was stopped.",
+    help="Leave out inputs whose results are there, by their reports made from the same input "
+    "with the same settings: continues a batch that was stopped. Results of other settings are "
+    "refused, or made again with --overwrite.",
 )
 @option(
     "--files-from",
@@ -121,16 +129,8 @@ if TYPE_CHECKING:
 )
 @reading_options
 @volume_options
-@option(
-    "--tile",
-    type=click.IntRange(min=64),
-    metavar="SIZE",
-    heading=Heading.INPUTS,
-    help="Segment rasters of any size by overlapping tiles of at most this many pixels a side, "
-    "whose regions are joined across the seams. Each tile is embedded at --max-size pixels; the "
-    "overlay has at most 2000 a side, or --overlay-size.",
-)
-@jobs_option("Images, or tiles of one, to work on at a time.")
+@tile_option
+@engine_options("Images, or tiles of one, to work on at a time.")
 @threads_option
 @memory_option
 @option(
@@ -157,11 +157,12 @@ def segment(
     labels_format: str | None,
     overlay_size: int | None,
     overlay_format: str,
+    wants_page: bool,
     overwrite: bool,
     skip_existing: bool,
     fail_fast: bool,
     tile: int | None,
-    jobs: int,
+    machines: Machines,
     threads: int | None,
     memory_limit: float | str | None,
     shard: str | None,
@@ -193,18 +194,18 @@ def segment(
 
     Exit codes: 0 all done, 1 an input failed, 2 wrong usage, 130 interrupted.
     """
-    if overwrite and skip_existing:
-        raise click.UsageError("give --overwrite or --skip-existing, not both")
     if quiet and verbose:
         raise click.UsageError("give -q or -v, not both")
-    kinds = tuple(dict.fromkeys((*save, *(OF_HIERARCHY if hierarchy else ()))))
+    save = (*save, *(OF_HIERARCHY if hierarchy else ()))
+    kinds = tuple(dict.fromkeys((*save, *((PAGE,) if wants_page else ()))))
     if any(KINDS[kind].needs_place for kind in kinds) and not _has_pyogrio():
         raise click.UsageError("a GeoPackage needs pyogrio: pip install 'pfeseg[geo]'")
     settings: Settings | VolumeSettings
     if volume:
-        check_kinds(kinds, labels_format)
+        check_kinds(save, labels_format)
         unused = {name: reading[name] for name in ("page", "mask", "nodata")}
         unused |= {"overlay_size": overlay_size, "hierarchy": hierarchy, "tile": tile}
+        unused |= {"report": wants_page}
         settings = make_volume_settings(options, max_voxels, unused)
     elif spacing or max_voxels:
         raise click.UsageError("--spacing and --max-voxels are those of volumes; give --volume")
@@ -213,16 +214,19 @@ def segment(
         if set(kinds) & set(OF_HIERARCHY) and not METHODS[settings.method].has_hierarchy:
             raise click.UsageError(f"a hierarchy needs the method pfe, not {settings.method}")
         if tile is not None:
-            _check_tiled(settings, kinds, labels_format, inputs)
+            check_tiled(settings, kinds, labels_format, inputs, machines)
     if files_from == "-" and "-" in inputs:
         raise click.UsageError("standard input can hold an image or the list of names, not both")
-    names = [*inputs, *_listed(files_from)]
+    names = [*inputs, *listed(files_from)]
     if not names:
         raise click.UsageError("missing argument INPUT: a file, a folder, a pattern or -")
 
+    from pfeseg.engines.engine import EngineError
     from pfeseg.files.inputs import STANDARD_INPUT, expand_inputs, parse_shard, take_shard
+    from pfeseg.files.replacing import clear_strays
     from pfeseg.run.batch import Row
     from pfeseg.run.plan import make_tasks, plan_results, refuse_done
+    from pfeseg.run.resume import leave_out_done
 
     expanded = expand_inputs(names, recursive)
     found = expanded.inputs
@@ -238,7 +242,10 @@ def segment(
         )
         found = take_shard(found, parse_shard(shard) if shard else (1, 1))
     reads_image = any(item.path == STANDARD_INPUT for item in found)
-    content = _read_standard_input() if reads_image else None
+    if reads_image and machines.dask:
+        raise click.UsageError("with --dask give files, which all machines see, not -")
+    content = read_standard_input() if reads_image else None
+    sharing = machines.jobs if tile else min(machines.jobs, len(found))
     tasks = make_tasks(
         found,
         plan,
@@ -246,99 +253,42 @@ def segment(
         content=content,
         **reading,
         overlay_size=overlay_size,
-        memory_limit=memory_limit_of(memory_limit, min(jobs, len(found)) if tile is None else jobs),
+        replaces=overwrite,
+        memory_limit=memory_limit_of(memory_limit, sharing),
         spacing=spacing,
         tile=tile,
     )
     if expanded.left_out and not quiet:
-        click.echo(one_line(expanded.left_out_line()), err=True)
+        say(expanded.left_out_line())
     reporter = Reporter(
         len(found), as_json=as_json, quiet=quiet, verbose=verbose, fail_fast=fail_fast
     )
     if skip_existing:
-        tasks = [task.without_existing() for task in tasks]
-        for task in tasks:
-            if not task.results:
-                reporter.add(Row(str(task.source), "skipped"))
-        tasks = [task for task in tasks if task.results]
+        tasks, done = leave_out_done(tasks, redo=overwrite)
+        for task in done:
+            reporter.add(Row(str(task.source), "skipped"))
     elif not overwrite:
         refuse_done(tasks)
+    clear_strays(path.parent for task in tasks for path in task.results.values())
+    page = BatchPage.plan(plan, overwrite or skip_existing) if wants_page else None
     for item in found:
         if item.problem and reporter.wants_more:
             reporter.add(Row(str(item.path), "failed", item.problem))
     if reporter.wants_more:
-        with closing(_run(tasks, jobs, threads, quiet)) as rows:
-            for row in rows:
-                reporter.add(row)
-                if not reporter.wants_more:
-                    break
-    return reporter.finish()
+        try:
+            with closing(run_tasks(tasks, machines, memory_limit is None, threads, quiet)) as rows:
+                for row in rows:
+                    reporter.add(row)
+                    if not reporter.wants_more:
+                        break
+        except EngineError as error:
+            reporter.break_off(error.marked)
+    code = reporter.finish()
+    if page:
+        page.write([item.path for item in found], reporter.failures, machines.jobs, quiet)
+    return code
 
 
 def _has_pyogrio() -> bool:
     """Tell whether what writes GeoPackages is installed, without importing it."""
     return find_spec("pyogrio") is not None and find_spec("rasterio") is not None
-
-
-def _check_tiled(
-    settings: Settings, kinds: Sequence[str], labels_format: str | None, inputs: Sequence[str]
-) -> None:
-    """Refuse what cannot be done by tiles."""
-    from pfeseg.run.tiles import check_by_tiles
-
-    with usage_errors():
-        check_by_tiles(settings)
-    others = [kind for kind in kinds if kind not in BY_TILES]
-    if others:
-        raise click.UsageError(
-            f"--tile writes {', '.join(BY_TILES)}; not {', '.join(others)}, for which all of an "
-            "image is needed"
-        )
-    if labels_format == "png":
-        raise click.UsageError("--tile writes label maps as tif or npy, not as png")
-    if "-" in inputs:
-        raise click.UsageError("--tile reads files by parts, and standard input is none")
-
-
-def _listed(files_from: str | None) -> list[str]:
-    from pfeseg.files.inputs import read_name_list
-
-    if files_from is None:
-        return []
-    content = _read_standard_input() if files_from == "-" else Path(files_from).read_bytes()
-    return read_name_list(content)
-
-
-def _read_standard_input() -> bytes:
-    if sys.stdin is None:
-        raise InvalidInputError("standard input is closed")
-    return sys.stdin.buffer.read()
-
-
-def _run(
-    tasks: Sequence[Task], jobs: int, threads: int | None, quiet: bool
-) -> Generator[Row, None, None]:
-    """Run the tasks under one progress bar: of stages for one image, else of images."""
-    from pfeseg.run.batch import run_batch, run_task, run_tiled_task
-
-    if tasks and tasks[0].tile is not None:
-        for task in tasks:  # one after the other, and the tiles of each side by side
-            with tile_bar(task.name, quiet) as on_tile:
-                row = run_tiled_task(task, jobs, threads, on_tile)
-            yield row
-        return
-    if len(tasks) == 1:
-        with stage_bar(tasks[0].name, quiet) as on_stage:
-            row = run_task(tasks[0], threads, on_stage)
-        yield row
-        return
-    with (
-        batch_bar(len(tasks), quiet) as (bar, tell),
-        closing(
-            run_batch(tasks, jobs, threads, lambda task, stage: tell(task.name, stage))
-        ) as rows,
-    ):
-        for row in rows:
-            bar.update()
-            with bar.external_write_mode(file=sys.stderr):
-                yield row

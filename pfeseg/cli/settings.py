@@ -14,9 +14,9 @@ from pfeseg.cli.values import number_or, pixels_or_percent, radius_or_neighbours
 from pfeseg.cli.wording import usage_errors
 from pfeseg.errors import InvalidInputError
 from pfeseg.pixels.options import ASSIGNMENTS, FEATURES
-from pfeseg.segmentation.cuts import AUTOMATIC, CLUSTERED, DEFAULT_LEVEL, Clusters, make_cut
+from pfeseg.segmentation.cuts import CLUSTERED, DEFAULT_LEVEL, Clusters
 from pfeseg.segmentation.methods import METHODS
-from pfeseg.segmentation.settings import PRESETS, USUAL_DIMS, Settings
+from pfeseg.segmentation.settings import PRESETS, USUAL_DIMS, Settings, choose_settings
 from pfeseg.solver.settings import PRECONDITIONERS
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -209,25 +209,50 @@ def make_settings(
     """Make settings of the values of `settings_options`; None changes nothing."""
     if preset and config:
         raise click.UsageError("give --preset or --config, not both")
-    given = {name: value for name, value in changes.items() if value is not None}
     with usage_errors():
-        cut = make_cut(n_clusters, n_regions, level)
-        if cut != AUTOMATIC:
-            given["cut"] = cut
-        base = _read_config(config) if config else Settings.preset(preset or "default")
-        return base.changed(**given)
+        base = _read_config(config) if config else None
+        return choose_settings(
+            base, preset, n_clusters=n_clusters, n_regions=n_regions, level=level, **changes
+        )
 
 
 def _read_config(path: Path) -> Settings:
-    import json
+    from pfeseg.files.opening import read_json
 
+    values = read_json(path)
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
         settings = values.get("settings", values)
         if not settings:
             raise InvalidInputError("it holds no settings")
         return Settings.from_dict(settings)
     except InvalidInputError as error:
         raise InvalidInputError(f"{path}: {error.marked}") from error
-    except (ValueError, AttributeError, TypeError, OSError, RecursionError) as error:
+    except (ValueError, AttributeError, TypeError, OverflowError) as error:
         raise InvalidInputError(f"{path}: no settings in JSON ({error})") from error
+
+
+def option_words(settings: Settings) -> list[str]:
+    """Return options that make settings, but for dimension and cut: a preset, and what differs."""
+    candidates = [
+        ["--preset", name, *_differences(settings, preset)] for name, preset in PRESETS.items()
+    ]
+    words = min(candidates, key=len)
+    return words[2:] if words[1] == "default" else words
+
+
+def _differences(settings: Settings, preset: Settings) -> list[str]:
+    words: list[str] = []
+    for setting in _SETTINGS:
+        if setting.parameter in ("n_dims", *CUT_OPTIONS):
+            continue
+        value = _value(settings, setting.parameter)
+        if value == _value(preset, setting.parameter):
+            continue
+        if setting.parameter == "refine":
+            words.append("--refine" if value else "--no-refine")
+        else:
+            words += [setting.names[-1], str(value)]
+    for name in ("stretch", "bands"):
+        if getattr(settings, name) != getattr(preset, name):
+            words += [f"--{name}", getattr(settings, name)]
+    return words

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import shlex
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
+from pfeseg.cli.engines import Machines, engine_options
 from pfeseg.cli.options import (
     Command,
     Heading,
     dims_option,
-    jobs_option,
     memory_limit_of,
     memory_option,
     option,
@@ -20,12 +22,13 @@ from pfeseg.cli.options import (
     overwrite_option,
     quiet_option,
     reading_options,
+    report_option,
     threads_option,
 )
 from pfeseg.cli.progress import count_bar
-from pfeseg.cli.settings import CUT_OPTIONS, make_settings, settings_options
+from pfeseg.cli.settings import CUT_OPTIONS, make_settings, option_words, settings_options
 from pfeseg.cli.values import numbers
-from pfeseg.cli.wording import one_line
+from pfeseg.cli.wording import say
 from pfeseg.errors import InvalidInputError
 
 
@@ -49,8 +52,9 @@ from pfeseg.errors import InvalidInputError
     help="Score every segmentation against a BSDS .mat file or a label map.",
 )
 @output_folder_option
+@report_option("STEM_sweep.html, with sliders through the trials")
 @overwrite_option
-@jobs_option("Processes to share the dimensions; never changes the result.")
+@engine_options("Processes to share the dimensions; never changes the result.")
 @threads_option
 @memory_option
 @option(
@@ -69,8 +73,9 @@ def sweep(
     n_clusters: tuple[int, ...] | None,
     ground_truth: Path | None,
     output: Path | None,
+    wants_page: bool,
     overwrite: bool,
-    jobs: int,
+    machines: Machines,
     threads: int | None,
     memory_limit: float | str | None,
     as_json: bool,
@@ -107,6 +112,7 @@ def sweep(
     settings = make_settings(**options)
     from pfeseg.files.matlab import check_size, read_ground_truths
     from pfeseg.files.raster import read_raster
+    from pfeseg.files.replacing import clear_strays
     from pfeseg.files.writing import refuse_existing, refuse_unwritable, write_png, write_text
     from pfeseg.run.sweep import (
         best_rows,
@@ -117,38 +123,51 @@ def sweep(
         sweep_table,
     )
     from pfeseg.segmentation.memory import refuse_too_large
+    from pfeseg.segmentation.pairs import sweep_pairs
     from pfeseg.segmentation.sweep import sweep as run_sweep
-    from pfeseg.segmentation.sweep import sweep_pairs
 
     folder = output or image.parent
-    table, sheet = folder / f"{image.stem}_sweep.csv", folder / f"{image.stem}_sweep.png"
+    table, sheet, page = (folder / f"{image.stem}_sweep.{end}" for end in ("csv", "png", "html"))
+    results = [table, sheet, page] if wants_page else [table, sheet]
     if not overwrite:
-        refuse_existing([table, sheet])
+        refuse_existing(results)
     refuse_unwritable(folder)
-    truths = read_ground_truths(ground_truth) if ground_truth else []
-    picture = read_raster(image, settings.stretch, settings.bands, **reading)
+    clear_strays([folder])
+    huge = reading["allow_huge"]
+    truths = read_ground_truths(ground_truth, huge) if ground_truth else []
+    reader = partial(read_raster, image, settings.stretch, settings.bands, **reading)
+    picture = reader()
     if ground_truth:
         check_size(ground_truth, truths, picture.shape)
     try:
         largest = settings.changed(n_dims=max(dims))
-        limit = memory_limit_of(memory_limit, min(jobs, len(dims)))
+        limit = memory_limit_of(memory_limit, min(machines.jobs, len(dims)))
         refuse_too_large(picture.shape, largest, limit, many=True, image=picture)
     except InvalidInputError as error:
         raise InvalidInputError(f"{image}: {error.marked}") from error
     asked, candidates = sweep_pairs(settings, dims, n_clusters, picture.shape)
-    with count_bar(len(set(dims)), "dimension", quiet) as bar:
+    with (
+        machines.open(len(set(dims)), folder, [image]) as engine,
+        count_bar(len(set(dims)), "dimension", quiet) as bar,
+    ):
         result = run_sweep(
             picture,
             asked,
             candidates,
             settings,
-            jobs=jobs,
+            engine=engine,
+            reader=reader if machines.dask else None,
             on_dimension=lambda _: bar.update(),
             threads=threads,
         )
     rows, shown = sweep_rows(result, truths), shown_rows(result, len(asked))
     write_text(table, sweep_csv(rows))
     write_png(sheet, sweep_sheet(picture, result, rows, shown))
+    if wants_page:
+        from pfeseg.page.sweep import write_sweep_page
+
+        words = ["pfeseg", "segment", str(image), *option_words(settings)]
+        write_sweep_page(page, shlex.join(words), image.name, picture, result, rows)
     best = best_rows(rows[: len(asked)])
     chosen = {"d": result.best.n_dims, "k": result.best.n_clusters}
     if as_json:
@@ -165,4 +184,4 @@ def sweep(
         click.echo(f"best by {metric}: d = {row.d}, k = {row.k} ({figure:.4f})")
     click.echo(f"recommended: -d {chosen['d']} -k {chosen['k']}")
     if not quiet:
-        click.echo(one_line(f"written: {table}, {sheet}"), err=True)
+        say("written: " + ", ".join(map(str, results)))

@@ -99,6 +99,9 @@ def memory_size(text: str) -> float | str:
 MAX_NUMBER = 10**6
 """Largest dimension."""
 
+MAX_COUNT = 1000
+"""Of the numbers of one option."""
+
 
 def numbers(text: str) -> tuple[int, ...]:
     """Read whole numbers: 5:25 (both ends included), 5:25:5 (in steps), 5,8,11, or a mixture."""
@@ -110,6 +113,8 @@ def numbers(text: str) -> tuple[int, ...]:
             if len(ends) > 3 or first < 1 or step < 1 or last < first or last > MAX_NUMBER:
                 raise ValueError
             found += range(first, last + 1, step)
+            if len(found) > MAX_COUNT:
+                raise click.BadParameter(f"{text!r} are more than {MAX_COUNT} numbers")
     except ValueError:
         raise click.BadParameter(
             f"{text!r} is not a range such as 5:25 or 5:25:5, nor a list such as 5,8,11"

@@ -41,6 +41,11 @@ def counted_regions(labels: NDArray[np.integer[Any]], masked: bool) -> str:
     return f"{count} region{'' if count == 1 else 's'}"
 
 
+def say(text: str) -> None:
+    """Tell people a line, whatever names are in it."""
+    click.echo(one_line(text), err=True)
+
+
 @contextmanager
 def usage_errors() -> Iterator[None]:
     """Turn what the library refuses into wrong usage, which has an exit code of its own."""

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -47,10 +48,43 @@ void run_without_gil(Run run) {
     if (!finished) throw nb::python_error();
 }
 
-void check_pairs(const Matrix<int32_t> &pairs, size_t nodes) {
-    for (size_t k = 0; k < pairs.size(); ++k)
-        if (pairs.data()[k] < 0 || static_cast<size_t>(pairs.data()[k]) >= nodes)
-            throw std::invalid_argument("an edge names a node that does not exist");
+void check_edges(const Matrix<int32_t> &edges, size_t nodes) {
+    if (edges.shape(1) != 2) throw std::invalid_argument("edges must be pairs");
+    check_numbers(edges.data(), edges.size(), nodes, "an edge names a node that does not exist");
+    for (size_t k = 0; k < edges.shape(0); ++k)
+        if (edges.data()[2 * k] == edges.data()[2 * k + 1])
+            throw std::invalid_argument("an edge joins a node to itself");
+}
+
+// Positions whose sums and differences have 32 bits too.
+void check_positions(const Matrix<int32_t> &positions) {
+    for (size_t k = 0; k < positions.size(); ++k)
+        if (positions.data()[k] <= -(1 << 29) || positions.data()[k] >= 1 << 29)
+            throw std::invalid_argument("positions must lie within 2^29 of 0");
+}
+
+// A matrix of n rows, whose arrays fit together: n + 1 places that never fall, and columns of each
+// row in their order.
+SymmetricCsr checked_rows(const Vector<int32_t> &indptr, const Vector<int32_t> &indices,
+                          const Vector<double> &data) {
+    const size_t n = indptr.size() - 1, entries = indices.size();
+    const int32_t *place = indptr.data(), *column = indices.data();
+    check_size(entries);
+    if (indptr.size() < 2 || place[0] != 0 || data.size() != entries ||
+        place[n] != static_cast<int32_t>(entries))
+        throw std::invalid_argument("the arrays of a matrix do not fit together");
+    for (size_t i = 0; i < n; ++i)
+        if (place[i + 1] < place[i]) throw std::invalid_argument("rows of a matrix overlap");
+    check_numbers(column, entries, n, "a matrix has no such column");
+    for (size_t i = 0; i < n; ++i)
+        for (int32_t k = place[i] + 1; k < place[i + 1]; ++k)
+            if (column[k] <= column[k - 1])
+                throw std::invalid_argument("columns of a row must be sorted and different");
+    return {static_cast<int32_t>(n), place, column, data.data()};
+}
+
+void check_threads(int threads) {
+    if (threads < 1) throw std::invalid_argument("at least one thread is needed");
 }
 
 // A split Bregman loop on blocks of columns: ColumnBlocks or ExactBlocks.
@@ -61,7 +95,7 @@ class Loop {
     void start(Matrix<T> F, int threads) {
         if (F.shape(0) != static_cast<size_t>(blocks_.rows()) || F.shape(1) < 1)
             throw std::invalid_argument("F must have shape (n, d)");
-        if (threads < 1) throw std::invalid_argument("at least one thread is needed");
+        check_threads(threads);
         target_ = std::move(F);
         run_without_gil([&] {
             return blocks_.start(target_->data(), static_cast<int>(target_->shape(1)), threads,
@@ -74,6 +108,9 @@ class Loop {
     // ||D^1/2 y - f||^2, PCG iterations, and 1 where they hit the cap.
     std::tuple<Result<double, 2>, Result<double, 2>, Result<int32_t, 2>, Result<int32_t, 2>>
     advance(int iterations, int threads) {
+        check_threads(threads);
+        if (iterations < 0 || blocks_.columns() < 1)
+            throw std::invalid_argument("a loop that was started, and iterations, are needed");
         const auto rows = static_cast<size_t>(iterations);
         const auto columns = static_cast<size_t>(blocks_.columns());
         std::vector<double> energy(rows * columns), fidelity(rows * columns);
@@ -117,11 +154,16 @@ class PcgLoop : public Loop<T, SystemMatrix<T>, ColumnBlocks<T>> {
             Vector<double> weights, Vector<double> degrees, double lam, double r,
             double relaxation, double rtol, int max_pcg_iterations, const std::string &variant)
         : Loop<T, SystemMatrix<T>, ColumnBlocks<T>>(
-              variant,
-              SymmetricCsr{static_cast<int32_t>(degrees.size()), indptr.data(), indices.data(),
-                           data.data()},
-              weights.data(), weights.size(), degrees.data(), lam, r, relaxation) {
+              variant, checked(indptr, indices, data, degrees), weights.data(), weights.size(), degrees.data(), lam, r, relaxation) {
         this->blocks_.stop_at(rtol, max_pcg_iterations);
+    }
+
+  private:
+    static SymmetricCsr checked(const Vector<int32_t> &indptr, const Vector<int32_t> &indices,
+                                const Vector<double> &data, const Vector<double> &degrees) {
+        if (degrees.size() + 1 != indptr.size())
+            throw std::invalid_argument("each row of the matrix needs a degree");
+        return checked_rows(indptr, indices, data);
     }
 };
 
@@ -132,13 +174,14 @@ class CholeskyLoop : public Loop<T, FactorisedMatrix<T>, ExactBlocks<T>> {
     CholeskyLoop(const Elimination &elimination, Vector<double> weights, Vector<double> degrees,
                  double lam, double r, int threads, const std::string &variant)
         : Loop<T, FactorisedMatrix<T>, ExactBlocks<T>>(
-              variant, checked(elimination, weights, degrees), weights.data(), degrees.data(),
-              lam, r, variant, threads) {}
+              variant, checked(elimination, weights, degrees, threads), weights.data(),
+              degrees.data(), lam, r, variant, threads) {}
 
   private:
     static const Elimination &checked(const Elimination &elimination,
                                       const Vector<double> &weights,
-                                      const Vector<double> &degrees) {
+                                      const Vector<double> &degrees, int threads) {
+        check_threads(threads);
         if (!elimination.fits()) throw std::invalid_argument("the factor has too many entries");
         if (weights.size() != elimination.n_edges() ||
             degrees.size() != static_cast<size_t>(elimination.n()))
@@ -152,8 +195,11 @@ class CholeskyLoop : public Loop<T, FactorisedMatrix<T>, ExactBlocks<T>> {
 Elimination *eliminate_graph(Matrix<int32_t> edges, Matrix<int32_t> positions,
                              int64_t max_entries) {
     const size_t n = positions.shape(0);
-    if (edges.shape(1) != 2) throw std::invalid_argument("edges must be pairs");
-    check_pairs(edges, n);
+    if (n < 1) throw std::invalid_argument("a graph needs a node");
+    check_size(n);
+    check_size(edges.size());
+    check_edges(edges, n);
+    check_positions(positions);
     nb::gil_scoped_release release;
     return new Elimination(static_cast<int32_t>(n), edges.data(), edges.shape(0),
                            positions.shape(1) ? positions.data() : nullptr,
@@ -164,10 +210,9 @@ Elimination *eliminate_graph(Matrix<int32_t> edges, Matrix<int32_t> positions,
 std::tuple<Result<int32_t, 1>, Result<int32_t, 1>, Result<double, 1>, Result<double, 1>>
 incomplete_cholesky(Vector<int32_t> indptr, Vector<int32_t> indices, Vector<double> data,
                     double relaxation) {
-    const auto n = static_cast<int32_t>(indptr.size() - 1);
-    UpperTriangle u = upper_triangle({n, indptr.data(), indices.data(), data.data()});
+    UpperTriangle u = upper_triangle(checked_rows(indptr, indices, data));
     factorise(u, relaxation);
-    const size_t entries = u.node.size(), size = static_cast<size_t>(n);
+    const size_t entries = u.node.size(), size = static_cast<size_t>(u.size());
     return {to_numpy<int32_t, 1>(std::move(u.row_start), {size + 1}),
             to_numpy<int32_t, 1>(std::move(u.node), {entries}),
             to_numpy<double, 1>(std::move(u.values), {entries}),
@@ -180,6 +225,10 @@ Result<uint8_t, 2> match_boundaries(Matrix<uint8_t> marks, Matrix<uint8_t> truth
     const size_t height = marks.shape(0), width = marks.shape(1);
     if (truth.shape(0) != height || truth.shape(1) != width || offsets.shape(1) != 2)
         throw std::invalid_argument("both maps must have one shape, and offsets two columns");
+    check_size(height * width);
+    for (size_t k = 0; k < offsets.size(); ++k)
+        if (std::abs(int64_t{offsets.data()[k]}) >> 30)
+            throw std::invalid_argument("offsets must be less than 2^30");
     std::vector<Offset> steps;
     for (size_t k = 0; k < offsets.shape(0); ++k)
         steps.push_back({offsets.data()[2 * k], offsets.data()[2 * k + 1]});
@@ -208,6 +257,7 @@ Result<double, 2> square(std::vector<double> gram) {
 // X^T X of X = diag(scale) rows, or of the rows.
 template <class T>
 Result<double, 2> gram_matrix(Matrix<T> rows, std::optional<Vector<T>> scale, int threads) {
+    check_threads(threads);
     check(!scale || scale->size() == rows.shape(0), "one scale is needed for each row");
     // Not written to.
     const TallMatrix<T> X(const_cast<T *>(rows.data()), rows.shape(0), rows.shape(1), threads);
@@ -222,6 +272,7 @@ Result<double, 2> gram_matrix(Matrix<T> rows, std::optional<Vector<T>> scale, in
 // Adds diag(scale) more to the rows; X^T X of what comes out.
 template <class T>
 Result<double, 2> add_scaled(Writable<T> rows, Matrix<T> more, Vector<T> scale, int threads) {
+    check_threads(threads);
     check(more.shape(0) == rows.shape(0) && more.shape(1) == rows.shape(1) &&
               scale.size() == rows.shape(0),
           "both matrices must have one shape, and one scale for each row");
@@ -237,6 +288,7 @@ Result<double, 2> add_scaled(Writable<T> rows, Matrix<T> more, Vector<T> scale, 
 // With P = rows factor: subtracts P from the rows, and writes P minus what comes out to `target`.
 template <class T>
 void split_off(Writable<T> rows, Matrix<T> factor, Writable<T> target, int threads) {
+    check_threads(threads);
     check(factor.shape(0) == rows.shape(1) && factor.shape(1) == rows.shape(1) &&
               target.shape(0) == rows.shape(0) && target.shape(1) == rows.shape(1),
           "the factor must be square, and the target like the rows");
@@ -250,7 +302,7 @@ template <class T>
 Result<double, 1> energy_of_edges(Matrix<int32_t> edges, Vector<double> weights, Matrix<T> Y) {
     check(edges.shape(1) == 2 && weights.size() == edges.shape(0),
           "edges must be pairs, with one weight for each");
-    check_pairs(edges, Y.shape(0));
+    check_edges(edges, Y.shape(0));
     return to_numpy<double, 1>(
         edge_energy(edges.data(), weights.data(), edges.shape(0), Y.data(), Y.shape(1)),
         {Y.shape(1)});

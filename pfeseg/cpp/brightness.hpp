@@ -46,7 +46,7 @@ class Brightness {
     // A power of two, which rounds nothing: squares of levels must not leave single precision,
     // whatever the unit of an image.
     static double scale_of(double range) {
-        if (is_exact || !std::isfinite(range)) return 1.0;
+        if (is_exact || !std::isfinite(range) || range == 0.0) return 1.0;
         return std::exp2(std::min(-std::ilogb(range), 1000));
     }
 

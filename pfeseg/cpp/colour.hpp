@@ -26,7 +26,8 @@ class Linearisation {
 
     template <class T>
     float operator()(T value) const {
-        const T place = std::clamp(value, T(0), T(1)) * steps;
+        const T inside = value > T(0) ? std::min(value, T(1)) : T(0);  // what is no number, too
+        const T place = inside * steps;
         const auto before = static_cast<int32_t>(place);
         const auto share = static_cast<float>(place - before);
         return light_[before] + share * (light_[before + 1] - light_[before]);

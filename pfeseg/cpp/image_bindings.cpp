@@ -3,9 +3,11 @@
 #include <nanobind/ndarray.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,17 +23,28 @@
 namespace pfeseg {
 namespace {
 
+// Refuses what a type of pixels has no room for; without limits, both are infinite.
+template <class T>
+Brightness<T> checked_brightness(double black, double white) {
+    const bool wide = std::is_floating_point_v<T> || sizeof(T) > 2;
+    for (const double end : {black, white})
+        if (std::isnan(end) || (!wide && std::isfinite(end) && std::abs(end) > 1 << 30))
+            throw std::invalid_argument("black and white must be values that pixels can have");
+    return Brightness<T>(black, white);
+}
+
 // Averages over the areas of height x width pixels.
 template <class T>
 Result<double, 3> average_areas(Image<T> image, double black, double white, size_t height,
                                 size_t width, int threads) {
     if (!height || !width || height > image.shape(0) || width > image.shape(1))
         throw std::invalid_argument("an image can only be shrunk, to a pixel at least");
+    const Brightness<T> brightness = checked_brightness<T>(black, white);
     auto result = unwritten<double, 3>({height, width, image.shape(2)});
     double *values = result.data();
     {
         nb::gil_scoped_release release;
-        area_average(image.data(), Brightness<T>(black, white), image.shape(0), image.shape(1),
+        area_average(image.data(), brightness, image.shape(0), image.shape(1),
                      image.shape(2), height, width, threads, values);
     }
     return result;
@@ -43,7 +56,8 @@ Result<int32_t, 2> redraw(Matrix<int32_t> pieces, Image<T> image, double black, 
                           int reach, Vector<float> gaussian, Vector<float> derivative,
                           int threads) {
     const size_t height = image.shape(0), width = image.shape(1), size = height * width;
-    if (!size || pieces.shape(0) != height || pieces.shape(1) != width)
+    const Brightness<T> brightness = checked_brightness<T>(black, white);
+    if (!size || !image.shape(2) || pieces.shape(0) != height || pieces.shape(1) != width)
         throw std::invalid_argument("pieces and image must have one shape");
     if (reach < 1 || gaussian.size() % 2 == 0 || gaussian.size() != derivative.size())
         throw std::invalid_argument("a reach and two odd filters of one size are needed");
@@ -58,7 +72,7 @@ Result<int32_t, 2> redraw(Matrix<int32_t> pieces, Image<T> image, double black, 
             return std::vector<float>(filter.data(), filter.data() + filter.size());
         };
         redraw_boundaries(pieces.data(), *most + 1, reach, height, width,
-                          Gradient<T>(image.data(), Brightness<T>(black, white), height, width,
+                          Gradient<T>(image.data(), brightness, height, width,
                                       image.shape(2), weights(gaussian), weights(derivative)),
                           threads, labels);
     }
@@ -74,12 +88,13 @@ Result<double, 2> lab_sums(Matrix<int32_t> regions, int n, Image<T> image, doubl
         throw std::invalid_argument("regions and image must have one shape");
     if (channels != 1 && channels != 3)
         throw std::invalid_argument("an image of one channel or three is needed");
-    check_numbers(regions.data(), regions.size(), n, no_region);
-    const size_t count = static_cast<size_t>(n);
+    const Brightness<T> brightness = checked_brightness<T>(black, white);
+    const size_t count = count_of(n);
+    check_numbers(regions.data(), regions.size(), count, no_region);
     std::vector<double> sums(3 * count, 0.0);
     {
         nb::gil_scoped_release release;
-        sum_lab(regions.data(), image.data(), Brightness<T>(black, white), height, width, channels,
+        sum_lab(regions.data(), image.data(), brightness, height, width, channels,
                 dense_loops(), sums.data());
     }
     return to_numpy<double, 2>(std::move(sums), {count, 3});
@@ -101,11 +116,12 @@ Result<uint8_t, 3> tint_regions(Image<T> image, double black, double white, doub
     const auto [least, most] = std::minmax_element(labels.data(), labels.data() + size);
     if (*least < 0 || static_cast<size_t>(*most) >= tints.shape(0))
         throw std::invalid_argument("each label needs a tint");
+    const Brightness<T> brightness = checked_brightness<T>(black, white);
     auto result = unwritten<uint8_t, 3>({height, width, 3});
     uint8_t *picture = result.data();
     {
         nb::gil_scoped_release release;
-        draw_tinted(image.data(), Brightness<T>(black, white), height, width, image.shape(2),
+        draw_tinted(image.data(), brightness, height, width, image.shape(2),
                     strength, labels.data(), tints.data(), marks.data(), picture);
     }
     return result;

@@ -13,9 +13,9 @@ struct Between {
     double share;
 };
 
-// Beyond the ends, the place of the end.
+// Beyond the ends, the place of the end; what is no number is at the first.
 inline Between between(double place, int64_t size) {
-    const double inside = std::clamp(place, 0.0, static_cast<double>(size - 1));
+    const double inside = place > 0.0 ? std::min(place, static_cast<double>(size - 1)) : 0.0;
     const int64_t before =
         std::min(static_cast<int64_t>(inside), std::max<int64_t>(size - 2, 0));
     return {before, std::min(before + 1, size - 1), inside - static_cast<double>(before)};

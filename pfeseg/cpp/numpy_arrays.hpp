@@ -56,6 +56,17 @@ inline void check_numbers(const int32_t *numbers, size_t count, size_t end,
             throw std::invalid_argument(complaint);
 }
 
+// Returns how many there are of something; refuses a negative number.
+inline size_t count_of(int n) {
+    if (n < 0) throw std::invalid_argument("there cannot be fewer than none");
+    return static_cast<size_t>(n);
+}
+
+// Refuses what the kernels number in 32 bits and cannot.
+inline void check_size(size_t size) {
+    if (size >> 31) throw std::invalid_argument("more than 2^31 - 1 numbers");
+}
+
 inline constexpr const char *no_region = "a number names a region that does not exist";
 
 namespace door {

@@ -66,6 +66,7 @@ Result<float, 3> filter_responses(Matrix<float> image,
                                   Vector<int32_t> rows, Vector<int32_t> columns,
                                   float compression) {
     const size_t height = image.shape(0), width = image.shape(1);
+    if (bank.empty()) throw std::invalid_argument("filters are needed");
     check_numbers(rows.data(), rows.size(), height, "an image has no such row");
     check_numbers(columns.data(), columns.size(), width, "an image has no such column");
     const Image<float> channel(image.data(), {height, width, 1});
@@ -101,6 +102,7 @@ Result<T, 3> interpolate(Image<T> values, Vector<double> y, Vector<double> x) {
 // The basins of all minima of a relief, 0, 1, ...
 Result<int32_t, 2> basins(Matrix<float> relief) {
     const size_t height = relief.shape(0), width = relief.shape(1);
+    check_size(relief.size());
     std::vector<int32_t> markers(height * width);
     {
         nb::gil_scoped_release release;
@@ -115,6 +117,7 @@ Result<int32_t, 2> watershed(Matrix<float> relief, Matrix<int32_t> markers) {
     const size_t height = relief.shape(0), width = relief.shape(1);
     if (markers.shape(0) != height || markers.shape(1) != width)
         throw std::invalid_argument("relief and markers must have one shape");
+    check_size(relief.size());
     for (size_t k = 0; k < markers.size(); ++k)
         if (markers.data()[k] < -1) throw std::invalid_argument("markers must be -1, 0, 1, ...");
     std::vector<int32_t> result(markers.data(), markers.data() + markers.size());
@@ -131,8 +134,9 @@ using EdgeMaps = std::tuple<Result<float, 2>, Result<float, 2>>;
 template <class Rows>
 EdgeMaps contrast_of(Rows rows, size_t height, size_t width, const std::vector<float> &window,
                      int reach, Distance kind, const DenseLoops &loops) {
-    if (!height || !width || reach < 1 || reach % 2 == 0)
-        throw std::invalid_argument("an image that is not empty and an odd reach are needed");
+    if (!height || !width || reach < 1 || reach % 2 == 0 || reach > 1023)
+        throw std::invalid_argument(
+            "an image that is not empty and an odd reach below 1024 are needed");
     if (window.size() % 2 == 0) throw std::invalid_argument("the window must be odd");
     std::vector<float> right(height * (width - 1)), down((height - 1) * width);
     {
@@ -165,7 +169,7 @@ EdgeMaps colour_contrast(Image<float> image, int first, int last, Vector<double>
 EdgeMaps class_contrast(Matrix<int32_t> classes, int n_classes, Vector<double> window,
                         int reach) {
     const size_t height = classes.shape(0), width = classes.shape(1);
-    check_numbers(classes.data(), classes.size(), n_classes, "there is no such class");
+    check_numbers(classes.data(), classes.size(), count_of(n_classes), "there is no such class");
     return contrast_of(
         ClassRows(classes.data(), static_cast<int64_t>(width), n_classes, single(window)),
         height, width, single(window), reach, Distance::chi_square, dense_loops());
@@ -175,7 +179,7 @@ EdgeMaps class_contrast(Matrix<int32_t> classes, int n_classes, Vector<double> w
 template <class T>
 std::tuple<Result<int32_t, 1>, Result<T, 1>> nearest_centres(Matrix<T> rows, Matrix<T> centres) {
     const size_t n = rows.shape(0);
-    if (centres.shape(1) != rows.shape(1) || !centres.shape(0))
+    if (centres.shape(1) != rows.shape(1) || !centres.size())
         throw std::invalid_argument("rows and centres must have as many columns");
     std::vector<int32_t> labels(n);
     std::vector<T> distances(n);
@@ -193,7 +197,8 @@ template <class T>
 Result<int32_t, 1> spread_starts(Matrix<T> rows, Vector<double> weights, int32_t first,
                                  Matrix<double> draws) {
     const size_t n = rows.shape(0);
-    if (weights.size() != n) throw std::invalid_argument("each row needs a weight");
+    if (weights.size() != n || !rows.shape(1))
+        throw std::invalid_argument("rows that are not empty need a weight each");
     check_numbers(&first, 1, n, "there is no such row");
     const size_t centres = draws.shape(0) + 1;
     std::vector<int32_t> chosen;
@@ -244,6 +249,7 @@ std::tuple<Result<double, 2>, Result<double, 2>, double> expectation(
 
 template <class T>
 Result<int32_t, 1> number_by_appearance(Vector<T> labels) {
+    check_size(labels.size());
     std::vector<int32_t> result(labels.size());
     {
         nb::gil_scoped_release release;
@@ -255,6 +261,7 @@ Result<int32_t, 1> number_by_appearance(Vector<T> labels) {
 template <class T>
 Result<int32_t, 2> split_regions(Matrix<T> labels) {
     const size_t height = labels.shape(0), width = labels.shape(1);
+    check_size(labels.size());
     std::vector<int32_t> regions(height * width);
     {
         nb::gil_scoped_release release;
@@ -270,6 +277,9 @@ std::tuple<Result<int32_t, 2>, Result<int32_t, 2>, Result<double, 1>> meetings(
     if (steps.shape(1) != 2) throw std::invalid_argument("steps must have two columns");
     for (size_t k = 0; k < steps.shape(0); ++k)
         if (steps.data()[2 * k] < 0) throw std::invalid_argument("steps must not lead upwards");
+    if (labels.size()) check_size(steps.size() / 2 * labels.size());
+    for (size_t k = 0; k < labels.size(); ++k)
+        if (labels.data()[k] < 0) throw std::invalid_argument("labels must not be negative");
     Meetings found;
     {
         nb::gil_scoped_release release;
@@ -285,9 +295,9 @@ std::tuple<Result<int32_t, 2>, Result<int32_t, 2>, Result<double, 1>> meetings(
 // Values over each of n regions, (n, c); those of a smaller image are interpolated.
 template <class T>
 Result<double, 2> region_sums(Matrix<int32_t> regions, int n, Image<T> values) {
-    check_numbers(regions.data(), regions.size(), n, no_region);
+    const size_t count = count_of(n), channels = values.shape(2);
+    check_numbers(regions.data(), regions.size(), count, no_region);
     if (!values.size()) throw std::invalid_argument("values that are not empty are needed");
-    const size_t count = static_cast<size_t>(n), channels = values.shape(2);
     std::vector<double> sums(count * channels, 0.0);
     {
         nb::gil_scoped_release release;
@@ -300,10 +310,10 @@ Result<double, 2> region_sums(Matrix<int32_t> regions, int n, Image<T> values) {
 // Pixels of each class in each of n regions, (n, n_classes).
 Result<double, 2> class_counts(Matrix<int32_t> regions, int n, Matrix<int32_t> classes,
                                int n_classes) {
-    check_numbers(regions.data(), regions.size(), n, no_region);
-    check_numbers(classes.data(), classes.size(), n_classes, "there is no such class");
+    const size_t rows = count_of(n), columns = count_of(n_classes);
+    check_numbers(regions.data(), regions.size(), rows, no_region);
+    check_numbers(classes.data(), classes.size(), columns, "there is no such class");
     if (!classes.size()) throw std::invalid_argument("classes that are not empty are needed");
-    const size_t rows = static_cast<size_t>(n), columns = static_cast<size_t>(n_classes);
     std::vector<double> counts(rows * columns, 0.0);
     {
         nb::gil_scoped_release release;
@@ -316,8 +326,9 @@ Result<double, 2> class_counts(Matrix<int32_t> regions, int n, Matrix<int32_t> c
 // Values of edges to the right and downwards, at places, by the index of each.
 Result<double, 1> edge_sums(Matrix<int32_t> edges, int n, Matrix<float> right,
                             Matrix<float> down) {
-    const size_t count = edges.shape(0), size = static_cast<size_t>(n);
+    const size_t count = edges.shape(0), size = count_of(n);
     if (edges.shape(1) != 2) throw std::invalid_argument("edges must have two columns");
+    check_size(right.size() + down.size());
     for (size_t k = 0; k < count; ++k) {
         check_numbers(&edges.data()[2 * k], 1, right.size() + down.size(), "there is no such edge");
         check_numbers(&edges.data()[2 * k + 1], 1, size, "an index is out of range");
@@ -375,7 +386,11 @@ std::tuple<Result<int32_t, 2>, Result<double, 1>> merge_regions(
     const size_t features = contrasts.shape(1) + group_ends.size() + 2;
     if (plain.size() != features || root.size() != features || cap.size() != features)
         throw std::invalid_argument("each feature of a pair needs two weights and a cap");
+    check_size(n);
+    check_size(m);
     check_numbers(pairs.data(), pairs.size(), n, no_region);
+    for (size_t k = 0; k < n; ++k)
+        if (!(areas.data()[k] > 0.0)) throw std::invalid_argument("a region has no area");
     std::vector<Group> groups = column_groups(group_ends, comparisons, sums.shape(1));
     Chance chance{copied(plain.data(), features), copied(root.data(), features),
                   copied(cap.data(), features), smaller, larger, bias, speck,
@@ -414,7 +429,7 @@ Result<int32_t, 1> joining_merges(Matrix<int32_t> merges, Vector<int32_t> first,
 // The merges, (kept, absorbed), that join pairs of n regions in their order, and their pairs.
 std::tuple<Result<int32_t, 2>, Result<int32_t, 1>> join_pairs(Matrix<int32_t> pairs, int n) {
     if (pairs.shape(1) != 2) throw std::invalid_argument("pairs must have two columns");
-    check_numbers(pairs.data(), pairs.size(), n, no_region);
+    check_numbers(pairs.data(), pairs.size(), count_of(n), no_region);
     Joins made;
     {
         nb::gil_scoped_release release;

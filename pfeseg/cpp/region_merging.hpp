@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 #include <queue>
+#include <stdexcept>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -86,6 +87,7 @@ class RegionMerging {
                 regions_[end].perimeter += lengths[e];
             }
         }
+        check_simple();
     }
 
     // Merges until no two regions touch. The heights, log-odds, never fall.
@@ -137,6 +139,18 @@ class RegionMerging {
         double length, odds;
     };
 
+    // Refuses a region that touches itself, or another one twice.
+    void check_simple() {
+        for (int32_t region = 0; region < n_; ++region)
+            for (const int32_t e : edges_of_[region]) {
+                int32_t &seen = edge_to_[other_end(e, region)];
+                if (seen == region || other_end(e, region) == region)
+                    throw std::invalid_argument("two regions meet more than once, or one itself");
+                seen = region;
+            }
+        std::fill(edge_to_.begin(), edge_to_.end(), -1);
+    }
+
     void find_all_odds() {
         for (Edge &edge : edges_)
             if (edge.odds != gone) edge.odds = log_odds(edge);
@@ -183,9 +197,9 @@ class RegionMerging {
         for (const int32_t e : edges) {
             const int32_t other = other_end(e, kept);
             edge_to_[other] = -1;
-            fetch_soon(&means_[other * columns_], columns_);
+            fetch_soon(means_.data() + other * columns_, columns_);
             fetch_soon(&regions_[other].area, 3);
-            fetch_soon(&contrasts_[e * n_contrasts_], n_contrasts_);
+            fetch_soon(contrasts_.data() + e * n_contrasts_, n_contrasts_);
         }
         for (const int32_t e : edges) edges_[e].odds = log_odds(edges_[e]);
         wait_for_lowest(kept);
@@ -196,8 +210,8 @@ class RegionMerging {
         Region &region = regions_[kept];
         const double area = region.area + regions_[absorbed].area;
         const double share = regions_[absorbed].area / area;
-        double *means = &means_[kept * columns_];
-        const double *others = &means_[absorbed * columns_];
+        double *means = means_.data() + kept * columns_;
+        const double *others = means_.data() + absorbed * columns_;
         for (size_t k = 0; k < columns_; ++k) means[k] += share * (others[k] - means[k]);
         region.area = area;
         region.log_share = std::log(area / total_);
@@ -217,7 +231,7 @@ class RegionMerging {
             sum += chance_.plain[feature] * value + chance_.root[feature] * std::sqrt(value);
             ++feature;
         };
-        const double *contrasts = &contrasts_[(&edge - edges_.data()) * n_contrasts_];
+        const double *contrasts = contrasts_.data() + (&edge - edges_.data()) * n_contrasts_;
         for (size_t k = 0; k < n_contrasts_; ++k) add(contrasts[k] / edge.length);
         for (const Group &group : groups_) add(difference(edge.first, edge.second, group));
         add(edge.length / std::min(a.perimeter, b.perimeter));
@@ -230,8 +244,8 @@ class RegionMerging {
     }
 
     double difference(int32_t a, int32_t b, const Group &group) const {
-        const double *p = &means_[a * columns_ + group.first];
-        const double *q = &means_[b * columns_ + group.first];
+        const double *p = means_.data() + a * columns_ + group.first;
+        const double *q = means_.data() + b * columns_ + group.first;
         const int64_t size = group.last - group.first;
         if (group.comparison == Comparison::smaller)
             return std::min(std::accumulate(p, p + size, 0.0), std::accumulate(q, q + size, 0.0));

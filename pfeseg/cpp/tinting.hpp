@@ -8,6 +8,12 @@
 
 namespace pfeseg {
 
+// Less than 0, and what is no number, is 0.
+inline uint8_t to_byte(float value) {
+    const float above = value > 0.0f ? value : 0.0f;
+    return static_cast<uint8_t>(static_cast<int32_t>(above < 255.0f ? above : 255.0f));
+}
+
 // Draws rows of `strength` times the brightness of the image, 0 to 1, and the tint of the pixel's
 // label, together 0 ... 255, as RGB; marked pixels are white. The image has one channel or three; `tints` has three values a label.
 template <class T>
@@ -22,12 +28,10 @@ void draw_tinted(const T *image, Brightness<T> brightness, int64_t rows, int64_t
             for (int64_t c = 0; c < 3; ++c) line[3 * x + c] = tints[3 * labels[x] + c] + 0.5f;
         if (channels == 3)
             for (int64_t i = 0; i < 3 * width; ++i)
-                picture[i] = static_cast<uint8_t>(
-                    static_cast<int32_t>(line[i] + share * brightness.level(image[i])));
+                picture[i] = to_byte(line[i] + share * brightness.level(image[i]));
         else
             for (int64_t i = 0; i < 3 * width; ++i)
-                picture[i] = static_cast<uint8_t>(
-                    static_cast<int32_t>(line[i] + share * brightness.level(image[i / 3])));
+                picture[i] = to_byte(line[i] + share * brightness.level(image[i / 3]));
         for (int64_t x = 0; x < width; ++x)
             if (marks[x])
                 for (int64_t c = 0; c < 3; ++c) picture[3 * x + c] = 255;

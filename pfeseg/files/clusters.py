@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.files.kinds import REPORT, Kind
-from pfeseg.files.writing import replacing, write_png, write_text
+from pfeseg.files.replacing import replacing
+from pfeseg.files.writing import write_png, write_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ def _labels(path: Path, of: ClusteredData) -> None:
 
 
 def _embedding(path: Path, of: ClusteredData) -> None:
-    with replacing(path) as temporary, temporary.open("wb") as file:
+    with replacing(path) as file:
         np.save(file, of.embedding)
 
 

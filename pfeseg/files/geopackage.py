@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pfeseg.files.polygons import Labels, Polygon, pixel_polygons
-from pfeseg.files.writing import replacing_group
+from pfeseg.files.replacing import replacing_group
 from pfeseg.image.georeference import Georeference
 
 LAYER = "regions"
@@ -42,7 +42,7 @@ def write_geopackage(
     columns = [
         np.array([np.nan if row[name] is None else row[name] for row in rows]) for name in rows[0]
     ]
-    with replacing_group(path, ()) as folder, _without_clock():
+    with replacing_group(path) as folder, _without_clock():
         pyogrio.raw.write(
             folder / path.name,
             geometry=np.array(shapes, dtype=object),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import ImageWarning
+from pfeseg.files.opening import MAX_TEXT, open_file, open_picture, open_tiff, read_file
 from pfeseg.files.quiet import quiet_pillow
 from pfeseg.files.tiff import (
     ORIENTATION_TAG,
@@ -54,7 +56,7 @@ def _problem(data: Any, shape: tuple[int, int]) -> str:
     """Say why the place of an open file cannot be kept; empty if it can."""
     if (data.height, data.width) != shape:
         return f"it is that of {data.width} x {data.height} pixels, not {shape[1]} x {shape[0]}"
-    if data.driver != "GTiff" and _turn(data.name) != 1:
+    if data.driver != "GTiff" and _turn(Path(data.name)) != 1:
         return "its EXIF data turn the image"
     if not all(map(math.isfinite, data.transform)) or data.transform.determinant == 0:
         return "its transform cannot be inverted"
@@ -70,9 +72,9 @@ def _problem(data: Any, shape: tuple[int, int]) -> str:
     return "the file has no transform from pixels to coordinates"
 
 
-def _turn(path: str) -> int:
+def _turn(path: Path) -> int:
     """Return the orientation in which an image file is shown."""
-    with quiet_pillow() as pillow, pillow.open(path) as image:
+    with quiet_pillow(), path.open("rb") as file, open_picture(file) as image:
         return int(image.getexif().get(ORIENTATION_TAG, 1))
 
 
@@ -97,13 +99,11 @@ def read_band_means(
 
 def _placed_sheet(source: Path | bytes, page: int, name: str) -> int | None:
     """Return the directory of a page that is said to lie somewhere, else None."""
-    with source.open("rb") if isinstance(source, Path) else io.BytesIO(source) as file:
+    with open_file(source) if isinstance(source, Path) else io.BytesIO(source) as file:
         if file.read(4) in SIGNATURES:
-            import tifffile
-
             file.seek(0)
             try:
-                with tifffile.TiffFile(file) as tiff:
+                with open_tiff(file) as tiff:
                     index = find_sheet(tiff, page, name)
                     sheet: Any = tiff.pages[index]
                     if is_placed(sheet.tags):
@@ -118,10 +118,10 @@ def _is_placed_beside(path: Path) -> bool:
     ending = path.suffix[1:]
     endings = {f"{ending}w", f"{ending[:1]}{ending[-1:]}w", "wld"}
     names = {name for end in endings for name in (end.lower(), end.upper())}
-    if any(path.with_suffix(f".{name}").exists() for name in names):
+    if any(os.access(path.with_suffix(f".{name}"), os.F_OK) for name in names):
         return True
     auxiliary = path.with_name(path.name + ".aux.xml")
-    return auxiliary.exists() and b"<GeoTransform>" in auxiliary.read_bytes()
+    return os.access(auxiliary, os.F_OK) and b"<GeoTransform>" in read_file(auxiliary, MAX_TEXT)
 
 
 def _warn(message: str, remedy: str = "") -> None:

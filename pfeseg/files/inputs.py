@@ -16,7 +16,7 @@ from typing import TypeVar
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.kinds import KINDS, LABELS_FORMATS, OVERLAY_FORMATS, REPORT
 from pfeseg.files.reading import HEIF_SUFFIXES, IMAGE_SUFFIXES, reads_heif
-from pfeseg.files.writing import NUMBERED
+from pfeseg.files.replacing import NUMBERED
 
 STANDARD_INPUT = Path("-")
 
@@ -105,7 +105,7 @@ def read_name_list(content: bytes) -> list[str]:
 
 def parse_shard(text: str) -> tuple[int, int]:
     """Read ``i/n``, the i-th of n equal parts, counted from 1."""
-    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    match = re.fullmatch(r"(\d{1,18})/(\d{1,18})", text, re.ASCII)
     if not match or not 1 <= int(match[1]) <= int(match[2]):
         raise InvalidInputError(
             f"a shard is written i/n with 1 <= i <= n, such as 1/4; got {text!r}"

@@ -200,6 +200,12 @@ def _cutouts(path: Path, of: Segmented) -> None:
     write_cutouts(path, of.image, of.result.labels, of.threads, of.result.first_label)
 
 
+def _page_data(path: Path, of: Segmented) -> None:
+    from pfeseg.files.page_data import write_page_data
+
+    write_page_data(path, of.result)
+
+
 def _report(path: Path, of: Segmented) -> None:
     from pfeseg.files.report import report_text
     from pfeseg.files.writing import write_text
@@ -208,6 +214,9 @@ def _report(path: Path, of: Segmented) -> None:
 
 
 REPORT = "report"
+
+PAGE = "page"
+"""What 'pfeseg report' shows beyond the other results."""
 
 KINDS: dict[str, Kind] = {
     "labels": Kind("_labels.{labels_format}", _labels, beside=beside_labels, by_tiles=True),
@@ -222,6 +231,7 @@ KINDS: dict[str, Kind] = {
     "geopackage": Kind("_regions.gpkg", _geopackage, needs_place=True, bytes_per_pixel=22),
     "masks": Kind("_masks", _masks, is_folder=True, bytes_per_pixel=8),
     "cutouts": Kind("_cutouts", _cutouts, is_folder=True, bytes_per_pixel=8),
+    PAGE: Kind("_page.npz", _page_data, bytes_per_pixel=4),
     REPORT: Kind(".json", _report, by_tiles=True),
 }
 """The report is always written, and last: it marks what is done."""

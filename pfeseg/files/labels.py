@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import math
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,9 +14,17 @@ from numpy.typing import NDArray
 
 from pfeseg.errors import ImageWarning, InvalidInputError, argument
 from pfeseg.files.beside import beside_labels, style_of
+from pfeseg.files.opening import (
+    check_sheet,
+    check_size,
+    open_picture,
+    open_tiff,
+    parse_npy,
+    read_file,
+)
 from pfeseg.files.png import encode_png
-from pfeseg.files.quiet import no_log_lines, quiet_pillow
-from pfeseg.files.writing import replacing_group
+from pfeseg.files.quiet import quiet_pillow
+from pfeseg.files.replacing import replacing_group
 from pfeseg.image.arrays import Raster
 from pfeseg.image.georeference import Georeference
 
@@ -155,23 +165,16 @@ def _write_tiff_blocks(
     )
 
 
-def read_labels(path: Path) -> NDArray[np.int64]:
-    """Read a label map that `write_labels`, or another program, wrote."""
-    kind = labels_format(path)
-    try:
-        if kind == "npy":
-            labels = np.load(path, allow_pickle=False)
-        elif kind == "tif":
-            import tifffile
+def read_labels(path: Path, allow_huge: bool = False) -> NDArray[np.int64]:
+    """Read a label map that `write_labels`, or another program, wrote.
 
-            with no_log_lines():
-                labels = tifffile.imread(path)
-        else:
-            with quiet_pillow() as pillow, pillow.open(path) as image:
-                labels = np.asarray(image)  # of a palette image, the indices
-        labels = np.asarray(labels)
-    except FileNotFoundError as error:
-        raise InvalidInputError(f"{path}: no such file") from error
+    One of more pixels than images may have is refused without `allow_huge`.
+    """
+    kind, content = labels_format(path), io.BytesIO(read_file(path))
+    try:
+        labels = np.asarray(_read(kind, content, str(path), allow_huge))
+    except (InvalidInputError, MemoryError):
+        raise
     except Exception as error:  # readers raise whatever a broken file makes them
         raise InvalidInputError(f"{path}: not a label map that can be read") from error
     if labels.dtype == bool:
@@ -184,6 +187,21 @@ def read_labels(path: Path) -> NDArray[np.int64]:
     if labels.size == 0 or labels.min() < 0 or labels.max() > MAX_LABEL:
         raise InvalidInputError(f"{path}: a label map holds numbers from 0 to {MAX_LABEL}")
     return np.asarray(labels, dtype=np.int64)
+
+
+def _read(kind: LabelsFormat, content: io.BytesIO, name: str, allow_huge: bool) -> NDArray[Any]:
+    if kind == "npy":
+        labels = parse_npy(content.getvalue())
+        check_size((labels.size, 1), name, allow_huge)
+        return labels
+    if kind == "tif":
+        with open_tiff(content) as tiff:
+            series = tiff.series[0]
+            check_sheet(series, (math.prod(series.shape[1:]), series.shape[0]), name, allow_huge)
+            return np.asarray(series.asarray())
+    with quiet_pillow(), open_picture(content) as image:
+        check_size(image.size, name, allow_huge)
+        return np.asarray(image)  # of a palette image, the indices
 
 
 def labels_format(path: Path) -> LabelsFormat:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.files.deep import samples_of
-from pfeseg.files.quiet import no_log_lines, quiet_pillow
+from pfeseg.files.opening import open_file, open_picture, open_tiff
+from pfeseg.files.quiet import quiet_pillow
 from pfeseg.files.reading import (
     content_of,
     read_image,
@@ -135,12 +136,24 @@ def refuse_other_size(
 
 def _read_alpha(source: Path | bytes, page: int, name: str) -> Mask:
     """Read where a file is not wholly transparent."""
+    content = content_of(source, name)
+    try:
+        alpha = _find_alpha(content, page, name)
+    except (InvalidInputError, MemoryError):
+        raise
+    except Exception as error:  # decoders raise whatever a broken file makes them
+        raise InvalidInputError(f"{name}: its alpha channel is damaged ({error})") from error
+    if alpha is None:
+        raise no_alpha(name)
+    return np.asarray(alpha != 0)
+
+
+def _find_alpha(content: io.BytesIO, page: int, name: str) -> NDArray[Any] | None:
     from PIL import ImageOps, UnidentifiedImageError
 
-    content = content_of(source, name)
     alpha = None
     try:
-        with quiet_pillow() as pillow, pillow.open(content) as image:
+        with quiet_pillow(), open_picture(content) as image:
             image.seek(sheet_number(content, page, name))
             if "A" in image.getbands() or "a" in image.getbands() or "transparency" in image.info:
                 back = turn_back_of(image)
@@ -151,17 +164,14 @@ def _read_alpha(source: Path | bytes, page: int, name: str) -> Mask:
                     alpha = np.asarray(image.convert("RGBA").getchannel("A"))
                 alpha = upright(alpha, back)
     except UnidentifiedImageError:
-        alpha = _alpha_of_tiff(content, page, name)
-    if alpha is None:
-        raise no_alpha(name)
-    return np.asarray(alpha != 0)
+        is_tiff = content.getvalue()[:4] in SIGNATURES
+        return _alpha_of_tiff(content, page, name) if is_tiff else None
+    return alpha
 
 
 def _alpha_of_tiff(content: io.BytesIO, page: int, name: str) -> NDArray[Any] | None:
-    import tifffile
-
     content.seek(0)
-    with no_log_lines(), tifffile.TiffFile(content) as tiff:
+    with open_tiff(content) as tiff:
         sheet: Any = tiff.pages[find_sheet(tiff, page, name)]
         array, alpha = samples_of(content, sheet, name)
         if alpha is None:
@@ -173,23 +183,20 @@ def _is_tiff(source: Path | bytes) -> bool:
     """Tell by its first bytes, as reading a whole file again would take time and memory."""
     if isinstance(source, bytes):
         return source[:4] in SIGNATURES
-    with source.open("rb") as file:
+    with open_file(source) as file:
         return file.read(4) in SIGNATURES
 
 
 def _of_tiff(source: Path | bytes, page: int, name: str) -> tuple[list[float], Mask | None]:
     """Return what a page of a TIFF file calls no data, and its own mask."""
-    import tifffile
-
     try:
-        opened = io.BytesIO(source) if isinstance(source, bytes) else source
-        with no_log_lines(), tifffile.TiffFile(opened) as tiff:
+        with open_tiff(io.BytesIO(source) if isinstance(source, bytes) else source) as tiff:
             index = 0 if tiff.is_imagej or tiff.is_ome else find_sheet(tiff, page, name)
             sheet: Any = tiff.pages[index]
             nodata = parse_nodata(sheet)
             stored = find_mask_sheet(tiff, index)
             own = None
-            if stored is not None:
+            if stored is not None and stored.shape[:2] == (sheet.imagelength, sheet.imagewidth):
                 own = upright(read_sheet(source, stored, name) != 0, turn_of(sheet))
     except InvalidInputError:
         raise

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pfeseg import kernels
 from pfeseg.files.png import encode_png
-from pfeseg.files.writing import replacing_folder
+from pfeseg.files.replacing import replacing_folder
 from pfeseg.image.arrays import ImageLike, Raster, as_raster
 from pfeseg.image.stretch import BLOCK_ROWS
 from pfeseg.labels.maps import find_boxes

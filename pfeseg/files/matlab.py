@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError
-from pfeseg.files.labels import read_labels
-from pfeseg.files.mat5 import write_matrix
-from pfeseg.files.writing import replacing
+from pfeseg.files.labels import MAX_LABEL, read_labels
+from pfeseg.files.mat5 import BEGINNING, read_matrices, write_matrix
+from pfeseg.files.opening import read_file
+from pfeseg.files.replacing import replacing
 from pfeseg.labels.boundaries import Marks, boundaries_of, contours_at
 
 Labels = NDArray[np.integer[Any]]
@@ -21,18 +22,22 @@ UCM_THRESHOLDS = np.arange(1, 100) / 100
 """Levels at which the benchmark cuts an ultrametric contour map."""
 
 
-def read_ground_truths(path: Path) -> list[Labels]:
-    """Read the ground truths of one image: a BSDS .mat file, or one label map."""
+def read_ground_truths(path: Path, allow_huge: bool = False) -> list[Labels]:
+    """Read the ground truths of one image: a BSDS .mat file, or one label map.
+
+    Those that are as large as a small file could claim without reason are refused, here and in the
+    functions below, without `allow_huge`.
+    """
     if path.suffix.lower() != ".mat":
-        return [read_labels(path)]
-    return _ground_truths(path, "Segmentation")
+        return [read_labels(path, allow_huge)]
+    return _ground_truths(path, "Segmentation", allow_huge)
 
 
-def read_true_boundaries(path: Path) -> list[Marks]:
+def read_true_boundaries(path: Path, allow_huge: bool = False) -> list[Marks]:
     """Read the boundaries of the ground truths of one image, as `read_ground_truths` does."""
     if path.suffix.lower() != ".mat":
-        return [boundaries_of(read_labels(path))]
-    return [marks.astype(bool) for marks in _ground_truths(path, "Boundaries")]
+        return [boundaries_of(read_labels(path, allow_huge))]
+    return [marks.astype(bool) for marks in _ground_truths(path, "Boundaries", allow_huge)]
 
 
 def check_size(path: Path, truths: Sequence[Labels], image_shape: tuple[int, ...]) -> None:
@@ -45,34 +50,35 @@ def check_size(path: Path, truths: Sequence[Labels], image_shape: tuple[int, ...
             )
 
 
-def read_segmentations(path: Path) -> list[Labels]:
+def read_segmentations(path: Path, allow_huge: bool = False) -> Iterator[Labels]:
     """Read the segmentations of one image, one per setting.
 
     A label map is one; of .mat files 'segs' holds any number, and an ultrametric
     contour map 'ucm2', of twice the size, is cut at `UCM_THRESHOLDS`.
     """
     if path.suffix.lower() != ".mat":
-        return [read_labels(path)]
-    content = _load(path)
+        yield read_labels(path, allow_huge)
+        return
+    content = _load(path, allow_huge)
     if "segs" in content:
-        return _checked(path, list(content["segs"].ravel()))
-    if "ucm2" in content:
-        return [cut_contour_map(content["ucm2"], level) for level in UCM_THRESHOLDS]
-    raise InvalidInputError(f"{path}: expected 'segs' or 'ucm2', found {_names(content)}")
+        yield from _checked(path, content["segs"])
+    else:
+        ucm2 = _contour_map(path, content)
+        yield from (cut_contour_map(ucm2, level) for level in UCM_THRESHOLDS)
 
 
-def read_contours(path: Path) -> list[Marks]:
+def read_contours(path: Path, allow_huge: bool = False) -> list[Marks]:
     """Read the boundaries of one image as thin lines, one map per setting.
 
     A label map is one; of .mat files 'segs' holds any number, and the contours of 'ucm2' are taken
     at `UCM_THRESHOLDS`. Where a threshold changes nothing, the very same map comes again.
     """
     if path.suffix.lower() != ".mat":
-        return [boundaries_of(read_labels(path))]
-    content = _load(path)
-    if "ucm2" not in content:
-        return [boundaries_of(labels) for labels in read_segmentations(path)]
-    return contours_of(content["ucm2"])
+        return [boundaries_of(read_labels(path, allow_huge))]
+    content = _load(path, allow_huge)
+    if "segs" in content:
+        return [boundaries_of(labels) for labels in _checked(path, content["segs"])]
+    return contours_of(_contour_map(path, content))
 
 
 def contours_of(ucm2: NDArray[np.floating[Any]]) -> list[Marks]:
@@ -96,13 +102,15 @@ def write_segmentations(path: Path, segmentations: Sequence[Labels]) -> None:
     cells = np.empty(len(segmentations), dtype=object)
     for k, labels in enumerate(segmentations):
         cells[k] = labels.astype(np.uint16 if labels.max() < 65535 else np.uint32) + 1
-    with replacing(path) as temporary, temporary.open("wb") as file:
+    with replacing(path) as file:
         savemat(file, {"segs": cells}, do_compression=True)
+        file.seek(0)
+        file.write(BEGINNING)
 
 
 def write_contour_map(path: Path, ucm2: NDArray[np.float32]) -> None:
     """Write an ultrametric contour map, (2 h + 1, 2 w + 1), as the 'ucm2' of a .mat file."""
-    with replacing(path) as temporary, temporary.open("wb") as file:
+    with replacing(path) as file:
         write_matrix(file, "ucm2", ucm2)
 
 
@@ -118,42 +126,58 @@ def cut_contour_map(ucm2: NDArray[np.float64], threshold: float) -> Labels:
     from scipy.ndimage import label
 
     regions: Labels = label(ucm2 <= threshold, np.ones((3, 3)))[0]
-    return regions[1::2, 1::2]
+    return np.ascontiguousarray(regions[1::2, 1::2])
 
 
-def _ground_truths(path: Path, field: str) -> list[Labels]:
-    content = _load(path)
+def _ground_truths(path: Path, field: str, allow_huge: bool) -> list[Labels]:
+    content = _load(path, allow_huge)
     if "groundTruth" not in content:
         raise InvalidInputError(
             f"{path}: expected 'groundTruth', found {_names(content)}; is it a BSDS ground truth?"
         )
     try:
-        truths = [cell[0, 0][field] for cell in content["groundTruth"].ravel()]
-    except (IndexError, ValueError, TypeError) as error:
+        truths = [structure[field][0] for structure in content["groundTruth"]]
+    except (IndexError, KeyError, TypeError) as error:
         raise InvalidInputError(f"{path}: its 'groundTruth' is not laid out as BSDS's") from error
     return _checked(path, truths)
 
 
-def _load(path: Path) -> dict[str, Any]:
-    from scipy.io import loadmat
-
-    if not path.is_file():
-        raise InvalidInputError(f"{path}: no such file")
+def _load(path: Path, allow_huge: bool) -> dict[str, Any]:
     try:
-        content: dict[str, Any] = loadmat(path)
-    except Exception as error:  # the reader raises whatever a broken file makes it
-        raise InvalidInputError(f"{path}: not a MATLAB file that can be read") from error
-    return content
+        return read_matrices(read_file(path), allow_huge)
+    except InvalidInputError:
+        raise
+    except ValueError as error:
+        raise InvalidInputError(f"{path}: not a MATLAB file that can be read ({error})") from error
 
 
-def _checked(path: Path, maps: list[Any]) -> list[Labels]:
-    if not maps:
+def _contour_map(path: Path, content: dict[str, Any]) -> NDArray[np.float64]:
+    if "ucm2" not in content:
+        raise InvalidInputError(f"{path}: expected 'segs' or 'ucm2', found {_names(content)}")
+    ucm2 = content["ucm2"]
+    if not _is_map(ucm2) or min(ucm2.shape) < 3 or not all(side % 2 for side in ucm2.shape):
+        raise InvalidInputError(f"{path}: 'ucm2' must be a matrix of 2 h + 1 by 2 w + 1 numbers")
+    if not np.isfinite(ucm2).all():
+        raise InvalidInputError(f"{path}: 'ucm2' holds what is no finite number")
+    return np.asarray(ucm2)
+
+
+def _checked(path: Path, maps: Any) -> list[Labels]:
+    if not isinstance(maps, list) or not maps:
         raise InvalidInputError(f"{path}: holds no segmentation")
     for labels in maps:
-        good = isinstance(labels, np.ndarray) and labels.ndim == 2 and labels.size
-        if not good or not np.issubdtype(labels.dtype, np.number) or (labels % 1).any():
+        if not _is_map(labels) or not _is_whole(labels):
             raise InvalidInputError(f"{path}: a segmentation must hold one whole number a pixel")
     return [labels.astype(np.int64) for labels in maps]
+
+
+def _is_map(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim == 2 and value.size > 0
+
+
+def _is_whole(labels: NDArray[Any]) -> bool:
+    within = (labels >= 0) & (labels <= MAX_LABEL)  # neither is NaN
+    return bool(within.all() and not (labels % 1).any())
 
 
 def _names(content: dict[str, Any]) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
+from string import Formatter
 
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.kinds import KINDS, REPORT, Kind
@@ -40,13 +42,16 @@ def result_paths(
 
 def _fill(template: str, values: dict[str, str]) -> str:
     try:
+        if any(spec or conversion or (field is not None and field not in values)
+               for _, field, spec, conversion in Formatter().parse(template)):  # fmt: skip
+            raise ValueError("more than a plain field")
         base = template.format(**values)
-    except (KeyError, IndexError, ValueError, AttributeError, TypeError) as error:
+    except ValueError as error:
         fields = ", ".join(f"{{{field}}}" for field in TEMPLATE_FIELDS)
         raise InvalidInputError(
             f"the template {template!r} is not understood; its fields are {fields}"
         ) from error
-    if not base or base.endswith("/") or Path(base).is_absolute() or ".." in Path(base).parts:
+    if not base or base.endswith("/") or Path(base).is_absolute() or ".." in Path(f"{base}_").parts:
         raise InvalidInputError(
             f"the template {template!r} must name a file below the folder, not {base!r}"
         )
@@ -62,9 +67,10 @@ def telling_apart(template: str) -> Iterator[str]:
 def find_clash(plan: Plan) -> tuple[Path, Path, Path] | None:
     """Return two inputs and what both would write, or None if all results are different."""
     taken: dict[Path, Path] = {}
+    identity = _identifier()
     for source, results in plan.items():
         for path in results.values():
-            key = _identity(path)
+            key = identity(path)
             if key in taken:
                 return taken[key], source, path
             taken[key] = source
@@ -82,16 +88,17 @@ def check_plan(plan: Plan, advice: str = "", kinds: Mapping[str, Kind] = KINDS) 
         first, second, path = clash
         raise InvalidInputError(f"{first} and {second} would both write {path}; {advice}")
     folders: dict[Path, Path] = {}
-    inputs = {source.resolve() for source in plan}
+    identity = _identifier()
+    inputs = {path.resolve() if path.is_symlink() else identity(path) for path in plan}
     for source, results in plan.items():
         for kind, path in results.items():
-            key = _identity(path)
-            if key in inputs or path.resolve() in inputs:
+            key = identity(path)
+            if key in inputs or (path.is_symlink() and path.resolve() in inputs):
                 raise InvalidInputError(f"{path} is an input and would be written over")
             if kinds[kind].is_folder:
                 folders[key] = source
-    written = (_identity(path) for results in plan.values() for path in results.values())
-    for path in (*written, *inputs):
+    written = (identity(path) for results in plan.values() for path in results.values())
+    for path in (*written, *inputs) if folders else ():
         around = next((folder for folder in path.parents if folder in folders), None)
         if around is not None:
             raise InvalidInputError(
@@ -102,6 +109,10 @@ def check_plan(plan: Plan, advice: str = "", kinds: Mapping[str, Kind] = KINDS) 
         refuse_unwritable(folder)
 
 
-def _identity(path: Path) -> Path:
-    """Tell one result from another, whatever links lead to its folder."""
-    return path.parent.resolve() / path.name
+def _identifier() -> Callable[[Path], Path]:
+    """Make what tells one result from another, whatever links lead to its folder.
+
+    It looks up each folder once: of many names, few differ in their folder.
+    """
+    resolved = cache(Path.resolve)
+    return lambda path: resolved(path.parent) / path.name

@@ -8,6 +8,7 @@ import warnings
 from contextlib import suppress
 
 from pfeseg.errors import ImageWarning, InvalidInputError, argument
+from pfeseg.files.opening import open_picture, open_tiff
 from pfeseg.files.quiet import quiet_pillow
 from pfeseg.files.tiff import SIGNATURES, page_sheets
 
@@ -28,7 +29,7 @@ def tell_of_pages(content: io.BytesIO) -> None:
     """Warn that there are more pages than the first."""
     is_tiff = content.getvalue()[:4] in SIGNATURES
     count = 2 if is_tiff else 1  # at most, as far as is known
-    with suppress(Exception), quiet_pillow() as pillow, pillow.open(content) as image:
+    with suppress(Exception), quiet_pillow(), open_picture(content) as image:
         count = image.n_frames if image.format in FORMATS_OF_PAGES else 1
     if is_tiff and count > 1:
         with suppress(Exception):
@@ -44,10 +45,8 @@ def tell_of_pages(content: io.BytesIO) -> None:
 
 def _count_tiff_pages(content: io.BytesIO) -> int:
     """Count the pages of a TIFF file but channels, masks and smaller copies."""
-    import tifffile
-
     content.seek(0)
-    with tifffile.TiffFile(content) as tiff:
+    with open_tiff(content) as tiff:
         if tiff.is_imagej or tiff.is_ome:
             return math.prod(
                 count

@@ -6,22 +6,21 @@ import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 TALKATIVE = ("PIL.TiffImagePlugin", "PIL.PngImagePlugin", "tifffile")
 """Loggers that write to a terminal about files that are read all the same."""
 
 
 @contextmanager
-def quiet_pillow() -> Iterator[Any]:
-    """Offer PIL.Image without words, its size limit lifted, as ours is checked instead."""
+def quiet_pillow() -> Iterator[None]:
+    """Lift Pillow's own limit of sizes, as ours is checked instead, and silence its words."""
     from PIL import Image
 
     limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
     try:
         with warnings.catch_warnings(), no_log_lines():
             warnings.simplefilter("ignore")
-            yield Image
+            yield
     finally:
         Image.MAX_IMAGE_PIXELS = limit
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.errors import InvalidInputError, argument
+from pfeseg.errors import InvalidInputError
 from pfeseg.files.deep import (
     ALPHA_SAMPLES,
     BACKGROUND,
@@ -21,6 +21,14 @@ from pfeseg.files.deep import (
     colours_of,
     invert,
     read_deep_png,
+)
+from pfeseg.files.opening import (
+    check_sheet,
+    check_size,
+    open_picture,
+    open_tiff,
+    parse_npy,
+    read_file,
 )
 from pfeseg.files.pages import AXES_OF_A_PAGE, check_page, tell_of_pages
 from pfeseg.files.quiet import no_log_lines, quiet_pillow
@@ -36,8 +44,6 @@ from pfeseg.files.tiff import (
 if TYPE_CHECKING:
     from PIL import Image
 
-MAX_PIXELS = 100_000_000
-"""Larger images are refused unless they are expected: a small file can claim a huge size."""
 
 IMAGE_SUFFIXES = {
     f".{ending}"
@@ -95,6 +101,11 @@ def read_image(
         raise
     except Exception as error:  # decoders raise whatever a broken file makes them
         raise InvalidInputError(f"{name}: {reason(error)}") from error
+    if array.ndim not in (2, 3) or not array.size or array.dtype.kind not in "buif":
+        raise InvalidInputError(
+            f"{name}: expected rows and columns of numbers, found {array.dtype} of shape "
+            f"{array.shape}"
+        )
     if page is None:
         tell_of_pages(content)
     return array
@@ -116,14 +127,7 @@ def name_of(source: Path | bytes) -> str:
 def content_of(source: Path | bytes, name: str) -> io.BytesIO:
     """Read a whole file, or say why that cannot be."""
     if isinstance(source, Path):
-        if source.is_symlink() and not source.exists():
-            raise InvalidInputError(f"{name}: broken link to {source.readlink()}")
-        try:
-            source = source.read_bytes()
-        except FileNotFoundError as error:
-            raise InvalidInputError(f"{name}: no such file") from error
-        except OSError as error:
-            raise InvalidInputError(f"{name}: cannot be read ({error.strerror})") from error
+        source = read_file(source)
     if not source:
         raise InvalidInputError(f"{name}: the file is empty")
     return io.BytesIO(source)
@@ -135,9 +139,9 @@ def _read_with_pillow(
     """Read any image but those TIFF files that need tifffile, for which it returns None."""
     from PIL import UnidentifiedImageError
 
-    with quiet_pillow() as pillow:
+    with quiet_pillow():
         try:
-            opened = pillow.open(content)
+            opened = open_picture(content)
         except UnidentifiedImageError:
             start = content.getvalue()[:12]
             if start[:4] in SIGNATURES:
@@ -145,17 +149,18 @@ def _read_with_pillow(
             if start[4:8] != b"ftyp" or start[8:] not in HEIF_BRANDS:
                 raise
             _learn_heif(name)
-            opened = pillow.open(content)
+            opened = open_picture(content)
         with opened as image:
             if image.format == "TIFF" and _has_channel_pages(image):
                 return None
+            check_size(image.size, name, allow_huge)  # already frames are drawn at this size
             _turn_to_page(image, sheet_number(content, page, name), name)
-            _check_size(image.size, name, allow_huge)
+            check_size(image.size, name, allow_huge)
             if image.format == "TIFF" and _needs_tifffile(image):
                 return None
             if image.format == "PNG" and str(image.tile[0][3]) in DEEP_PNG_MODES:
                 turn = image.getexif().get(ORIENTATION_TAG, 1)
-                return upright(read_deep_png(image, pillow.open(content)), turn)
+                return upright(read_deep_png(image, open_picture(content)), turn)
             back = turn_back_of(image)
             return upright(_as_stored(_to_array(image), image), back)
 
@@ -172,14 +177,6 @@ def _learn_heif(name: str) -> None:
     from pillow_heif import register_heif_opener
 
     register_heif_opener()
-
-
-def _check_size(size: tuple[int, int], name: str, allow_huge: bool) -> None:
-    if size[0] * size[1] > MAX_PIXELS and not allow_huge:
-        raise InvalidInputError(
-            f"{name}: {size[0]} x {size[1]} pixels are more than {MAX_PIXELS // 10**6} million; "
-            f"use {argument('allow_huge', True)} if that is right"
-        )
 
 
 def _turn_to_page(image: Image.Image, page: int, name: str) -> None:
@@ -245,13 +242,13 @@ def _read_npy(content: io.BytesIO, page: int, name: str, allow_huge: bool) -> ND
     """Read an array of NumPy's, (h, w) or (h, w, c)."""
     if page:
         raise InvalidInputError(f"{name}: an array has one page, number 0; there is no {page}")
-    array: NDArray[Any] = np.load(content, allow_pickle=False)
+    array = parse_npy(content.getvalue())
     if array.ndim not in (2, 3):
         raise InvalidInputError(
             f"{name}: an array must have shape (height, width) or (height, width, bands), "
             f"got {array.shape}"
         )
-    _check_size((array.shape[1], array.shape[0]), name, allow_huge)
+    check_size((array.shape[1], array.shape[0]), name, allow_huge)
     return array
 
 
@@ -259,14 +256,12 @@ def _read_with_tifffile(
     content: io.BytesIO, page: int, name: str, allow_huge: bool
 ) -> NDArray[Any]:
     """Read a TIFF file of which Pillow would lose something."""
-    import tifffile
-
     content.seek(0)
-    with tifffile.TiffFile(content) as tiff:
+    with open_tiff(content) as tiff:
         if tiff.is_imagej or tiff.is_ome:
             return _read_series(tiff.series[0], page, name, allow_huge)
         sheet: Any = tiff.pages[find_sheet(tiff, page, name)]
-        _check_size((sheet.imagewidth, sheet.imagelength), name, allow_huge)
+        check_sheet(sheet, (sheet.imagewidth, sheet.imagelength), name, allow_huge)
         if sheet.photometric not in (0, 1, 2):  # grey or RGB
             raise InvalidInputError(
                 f"{name}: a TIFF of {sheet.photometric.name} colours with more than 8 bits; "
@@ -278,7 +273,7 @@ def _read_with_tifffile(
 def _read_series(series: Any, page: int, name: str, allow_huge: bool) -> NDArray[Any]:
     """Read one page of a microscope's image: its axes but Y, X and the channels are pages."""
     axes, shape = series.axes, dict(zip(series.axes, series.shape, strict=True))
-    _check_size((shape["X"], shape["Y"]), name, allow_huge)
+    check_sheet(series, (shape["X"], shape["Y"]), name, allow_huge)
     channels = [k for k, axis in enumerate(axes) if axis in "CS"]
     pages = [k for k, axis in enumerate(axes) if axis not in AXES_OF_A_PAGE]
     order = (*pages, axes.index("Y"), axes.index("X"), *channels)

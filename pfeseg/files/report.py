@@ -8,7 +8,12 @@ from typing import Any
 
 from pfeseg import __version__
 from pfeseg.errors import InvalidInputError
+from pfeseg.files.opening import read_json
 from pfeseg.kernels import variant
+from pfeseg.segmentation.methods import METHOD_VERSION
+
+FILES = "files"
+"""Where a report names the results that belong to it, and the bytes of each."""
 
 
 def report_text(
@@ -19,13 +24,14 @@ def report_text(
 ) -> str:
     """Return the report of one image as JSON text.
 
-    `result` is that of the segmentation; the timings are of files too; `reading` is how the file
-    was read, as far as it was told.
+    `result` is that of the segmentation; the timings are of files too; `reading` is what is known
+    of the file and how it was read, and which results there are.
     """
     report = {
         "input": str(source),
         **(reading or {}),
         "pfeseg_version": __version__,
+        "method_version": METHOD_VERSION,
         "kernels": variant(),
         **result,
         "timings": timings,
@@ -35,10 +41,7 @@ def report_text(
 
 def read_report(path: Path) -> dict[str, Any]:
     """Read a report that `report_text` made."""
-    try:
-        report = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError, RecursionError) as error:
-        raise InvalidInputError(f"{path}: not JSON that can be read") from error
+    report = read_json(path)
     if not isinstance(report, dict) or "pfeseg_version" not in report:
         raise InvalidInputError(f"{path}: not a report of pfeseg")
     return report

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError, argument
+from pfeseg.files.opening import read_file
 from pfeseg.machine import available_memory
 
 FloatArray = NDArray[np.floating[Any]]
@@ -37,12 +38,7 @@ GZIP = b"\x1f\x8b"
 
 def read_bytes(path: Path) -> bytes:
     """Read a whole file, unpacked if gzip packed it."""
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError as error:
-        raise InvalidInputError(f"{path}: no such file") from error
-    except OSError as error:
-        raise InvalidInputError(f"{path}: cannot be read ({error.strerror})") from error
+    content = read_file(path)
     free = available_memory()
     most = None if free is None else free // BYTES_PER_BYTE
     if content.startswith(GZIP):

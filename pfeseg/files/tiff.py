@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError
+from pfeseg.files.opening import open_tiff
 
 SIGNATURES = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 
@@ -75,9 +76,7 @@ def sheet_number(content: io.BytesIO, page: int, name: str) -> int:
     """Return which directory of a file is a page, of any file: others have nothing but pages."""
     if not page or content.getvalue()[:4] not in SIGNATURES:
         return page
-    import tifffile
-
-    with tifffile.TiffFile(io.BytesIO(content.getvalue())) as tiff:
+    with open_tiff(io.BytesIO(content.getvalue())) as tiff:
         return find_sheet(tiff, page, name)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError, argument
+from pfeseg.files import opening
 from pfeseg.files.deep import colours_of
+from pfeseg.files.opening import open_tiff, parse_npy
 from pfeseg.files.pages import AXES_OF_A_PAGE
 from pfeseg.files.quiet import no_log_lines
-from pfeseg.files.reading import MAX_PIXELS, NPY_SIGNATURE, content_of
+from pfeseg.files.reading import NPY_SIGNATURE, content_of
+from pfeseg.files.replacing import replacing
 from pfeseg.files.tiff import SIGNATURES, page_sheets
-from pfeseg.files.writing import replacing
 
 Spacing = tuple[float, float, float]
 
@@ -43,9 +47,10 @@ def read_volume(
     try:
         with no_log_lines():
             if start == NPY_SIGNATURE:
-                array = np.asarray(np.load(content, allow_pickle=False))
+                array = parse_npy(content.getvalue())
+                _check_voxels(array.shape[:3], name, allow_huge)
             elif start[:4] in SIGNATURES:
-                array, spacing = _read_stack(content, name)
+                array, spacing = _read_stack(content, name, allow_huge)
             else:
                 raise InvalidInputError(
                     f"{name}: a volume must be a TIFF file of several pages or an array (.npy)"
@@ -59,35 +64,62 @@ def read_volume(
             f"{name}: a volume must have shape (slices, height, width) or (slices, height, width, "
             f"bands), got {array.shape}"
         )
-    if int(np.prod(array.shape[:3])) > MAX_PIXELS and not allow_huge:
-        raise InvalidInputError(
-            f"{name}: {' x '.join(map(str, array.shape[2::-1]))} voxels are more than "
-            f"{MAX_PIXELS // 10**6} million; use {argument('allow_huge', True)} if that is right"
-        )
     return array, spacing
 
 
-def _read_stack(content: io.BytesIO, name: str) -> tuple[NDArray[Any], Spacing | None]:
-    import tifffile
+def _check_voxels(
+    shape: Sequence[int], name: str, allow_huge: bool, voxel_bytes: float = 1
+) -> None:
+    """Refuse a volume, (Z, Y, X), that would take unreasonable memory, as `check_size` images."""
+    if allow_huge:
+        return
+    what = f"{name}: {' x '.join(map(str, shape[::-1]))} voxels"
+    limit = f"use {argument('allow_huge', True)} if that is right"
+    if math.prod(shape) > opening.MAX_PIXELS:
+        raise InvalidInputError(
+            f"{what} are more than {opening.MAX_PIXELS // 10**6} million; {limit}"
+        )
+    if math.prod(shape) * voxel_bytes > opening.MAX_BYTES:
+        raise InvalidInputError(
+            f"{what} of {voxel_bytes:.0f} bytes are more than {opening.MAX_BYTES / 1e9:.1f} GB; "
+            f"{limit}"
+        )
 
+
+def _read_stack(
+    content: io.BytesIO, name: str, allow_huge: bool
+) -> tuple[NDArray[Any], Spacing | None]:
     content.seek(0)
-    with tifffile.TiffFile(content) as tiff:
+    with open_tiff(content) as tiff:
         if tiff.is_imagej or tiff.is_ome:
-            return _read_axes(tiff.series[0], name), _told_spacing(tiff)
+            return _read_axes(tiff.series[0], name, allow_huge), _told_spacing(tiff)
         sheets: list[Any] = [tiff.pages[index] for index in page_sheets(tiff)]
         if len(sheets) < 2:
             raise InvalidInputError(
                 f"{name}: has {len(sheets)} page(s), and a volume has several; images are taken "
                 f"without {argument('volume', True)}"
             )
+        largest = max(sheets, key=_bytes_of)
+        shape = (len(sheets), largest.imagelength, largest.imagewidth)
+        _check_voxels(shape, name, allow_huge, _bytes_of(largest) / max(1, shape[1] * shape[2]))
         slices = [colours_of(content, sheet, name) for sheet in sheets]
         if len({(one.shape, one.dtype) for one in slices}) > 1:
             raise InvalidInputError(f"{name}: its pages differ in size or type; a volume's do not")
         return np.stack(slices), None
 
 
-def _read_axes(series: Any, name: str) -> NDArray[Any]:
+def _bytes_of(sheet: Any) -> int:
+    """Return how many bytes the pixels of a page, or of a series of pages, take."""
+    item = sheet.dtype.itemsize if sheet.dtype is not None else 8
+    return int(math.prod(sheet.shape) * item)
+
+
+def _read_axes(series: Any, name: str, allow_huge: bool) -> NDArray[Any]:
     """Bring the axes of a microscope's image to slices, rows, columns and channels."""
+    sides = dict(zip(series.axes, series.shape, strict=True))
+    slices = math.prod(n for axis, n in sides.items() if axis not in AXES_OF_A_PAGE)
+    shape = (slices, sides.get("Y", 1), sides.get("X", 1))
+    _check_voxels(shape, name, allow_huge, _bytes_of(series) / max(1, math.prod(shape)))
     axes, array = series.axes, np.asarray(series.asarray())
     pages = [k for k, axis in enumerate(axes) if axis not in AXES_OF_A_PAGE and array.shape[k] > 1]
     if len(pages) != 1:
@@ -124,17 +156,17 @@ def write_label_volume(path: Path, labels: NDArray[np.int32], spacing: Spacing) 
     A stack has 16 bits with the spacing, or 32 where there are more labels than that.
     """
     if path.suffix == ".npy":
-        with replacing(path) as temporary, temporary.open("wb") as file:
+        with replacing(path) as file:
             np.save(file, labels)
         return
     import tifffile
 
     z, y, x = spacing
-    with replacing(path) as temporary:
+    with replacing(path) as file:
         told: dict[str, Any] = {"photometric": "minisblack"}
         told["metadata"] = {"axes": "ZYX", "spacing": z}
         if labels.max() < MOST_SHORT_LABELS:
             short = labels.astype(np.uint16)
-            tifffile.imwrite(temporary, short, imagej=True, resolution=(1 / x, 1 / y), **told)
+            tifffile.imwrite(file, short, imagej=True, resolution=(1 / x, 1 / y), **told)
         else:
-            tifffile.imwrite(temporary, labels.astype(np.uint32), compression="zlib", **told)
+            tifffile.imwrite(file, labels.astype(np.uint32), compression="zlib", **told)

@@ -24,7 +24,7 @@ from pfeseg.files.masking import (
     parse_nodata,
     refuse_other_size,
 )
-from pfeseg.files.quiet import no_log_lines
+from pfeseg.files.opening import open_file, open_tiff
 from pfeseg.files.reading import NPY_SIGNATURE, read_image, reason
 from pfeseg.files.tiff import SIGNATURES, find_mask_sheet, find_sheet, turn_of
 from pfeseg.image.arrays import Raster
@@ -172,18 +172,16 @@ def open_windows(
 
 def _find_plane(path: Path, page: int) -> Plane | None:
     """Find the pixels of a file of which parts can be decoded; None if they cannot."""
-    with path.open("rb") as file:
+    with open_file(path) as file:
         start = file.read(8)
     if start.startswith(NPY_SIGNATURE) and not page:
         stored = np.load(path, mmap_mode="r", allow_pickle=False)
-        if stored.ndim not in (2, 3) or not stored.size:
+        if stored.ndim not in (2, 3) or not stored.size or stored.dtype.kind not in "buif":
             return None
         return Plane(path, None, (*stored.shape, 1)[:3])
     if start[:4] not in SIGNATURES:
         return None
-    import tifffile
-
-    with tifffile.TiffFile(path) as tiff:
+    with open_tiff(path) as tiff:
         if tiff.is_imagej or tiff.is_ome:
             return None
         index = find_sheet(tiff, page, str(path))
@@ -234,7 +232,7 @@ def _read_page(path: Path, page: int, window: Window) -> NDArray[Any]:
     """Decode the segments of a TIFF page that a window touches, (h, w, c)."""
     import tifffile
 
-    with tifffile.TiffFile(path) as tiff:
+    with open_tiff(path) as tiff:
         sheet: Any = tiff.pages[page]
         rows, columns = window
         apart = sheet.planarconfig == 2 and sheet.samplesperpixel > 1
@@ -272,9 +270,7 @@ def _read_page(path: Path, page: int, window: Window) -> NDArray[Any]:
 
 def _told_by_tiff(path: Path, page: int) -> tuple[Plane | None, list[float]]:
     """Return the mask that a TIFF file has of a page, and what it calls no data."""
-    import tifffile
-
-    with no_log_lines(), tifffile.TiffFile(path) as tiff:
+    with open_tiff(path) as tiff:
         index = find_sheet(tiff, page, str(path))
         stored = parse_nodata(tiff.pages[index])
         mask = find_mask_sheet(tiff, index)

@@ -1,13 +1,9 @@
-"""Writing files, none of which is ever left half written."""
+"""Writing pictures and text, and what must be so before anything is written."""
 
 from __future__ import annotations
 
 import os
-import re
-import shutil
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
-from itertools import count
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError, argument
-
-_counter = count()
-
-NUMBERED = re.compile(r"\d{4,}\.png")
-"""Names of the pictures in a folder of results, one a region."""
+from pfeseg.files.replacing import replacing
 
 QUALITY = 90
 """Of JPEG and WebP pictures."""
@@ -28,89 +20,11 @@ MOST_PIXELS = {".jpg": 65_500, ".webp": 16_383}
 """Of a side, in the formats that have a limit."""
 
 
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Offer a temporary path that becomes `path` if the block succeeds, and else vanishes."""
-    # Short, as the name of the file itself may be as long as names can be.
-    temporary = path.with_name(f".pfeseg-{os.getpid()}-{next(_counter)}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        yield temporary
-        temporary.replace(path)
-    except OSError as error:
-        raise InvalidInputError(f"{path}: cannot be written ({error.strerror or error})") from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-
-
-@contextmanager
-def replacing_group(path: Path, beside: Iterable[Path]) -> Iterator[Path]:
-    """Offer a temporary folder; what is written there goes beside `path`, and `path` goes last.
-
-    If `path` exists, those of `beside` that are not written anew are removed with it: they
-    belong to what is replaced.
-    """
-    folder = path.with_name(f".pfeseg-{os.getpid()}-{next(_counter)}.part")
-    try:
-        folder.mkdir(parents=True)
-        yield folder
-        written = {entry.name for entry in folder.iterdir()}
-        stale = [other for other in beside if other.name not in written] if path.exists() else []
-        for name in sorted(written, key=lambda name: (name == path.name, name)):
-            (folder / name).replace(path.with_name(name))
-        for other in stale:
-            other.unlink(missing_ok=True)
-    except OSError as error:
-        raise InvalidInputError(f"{path}: cannot be written ({error.strerror or error})") from error
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def replacing_folder(path: Path) -> Iterator[Path]:
-    """Offer a temporary folder that becomes `path` if the block succeeds, and else vanishes.
-
-    A folder of numbered pictures that is there already is replaced as a whole; any other is not,
-    as more would be lost than a result.
-    """
-    final = path.resolve()  # what a link points to is replaced, not the link
-    name = f".pfeseg-{os.getpid()}-{next(_counter)}"
-    temporary, former = final.with_name(f"{name}.part"), final.with_name(f"{name}-old.part")
-    try:
-        _refuse_foreign(path)
-        temporary.mkdir(parents=True)
-        yield temporary
-        if final.exists():
-            final.rename(former)
-        temporary.rename(final)
-    except OSError as error:
-        raise InvalidInputError(f"{path}: cannot be written ({error.strerror or error})") from error
-    finally:
-        if former.exists() and not final.exists():
-            former.rename(final)
-        for folder in (temporary, former):
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _refuse_foreign(folder: Path) -> None:
-    """Refuse to replace a file, or a folder that holds anything but numbered pictures."""
-    if folder.exists() and not folder.is_dir():
-        raise InvalidInputError(f"{folder}: cannot be made, as it is a file")
-    entries = sorted(entry.name for entry in folder.iterdir()) if folder.exists() else []
-    foreign = [name for name in entries if not NUMBERED.fullmatch(name)]
-    if foreign:
-        raise InvalidInputError(
-            f"{folder}: not replaced, as it holds {foreign[0]}, which is no result; "
-            "move or remove it first"
-        )
-
-
 def write_png(path: Path, picture: NDArray[Any], threads: int | None = None) -> None:
     """Write a picture of uint8 or uint16; `threads` never change the file."""
     from pfeseg.files.png import encode_png
 
-    with replacing(path) as temporary, temporary.open("wb") as file:
+    with replacing(path) as file:
         file.writelines(encode_png(picture, threads))
 
 
@@ -128,22 +42,22 @@ def write_picture(path: Path, picture: NDArray[np.uint8], threads: int | None = 
             f"{path}: a {kind} picture has at most {most} pixels a side, not "
             f"{max(picture.shape)}; use {argument('overlay_size', most)}, or png"
         )
-    with replacing(path) as temporary:
+    with replacing(path) as file:
         if kind == ".webp":
-            Image.fromarray(picture).save(temporary, "WEBP", quality=QUALITY, method=2)
+            Image.fromarray(picture).save(file, "WEBP", quality=QUALITY, method=2)
         else:  # colours at full resolution, or thin outlines would fray
-            Image.fromarray(picture).save(temporary, "JPEG", quality=QUALITY, subsampling=0)
+            Image.fromarray(picture).save(file, "JPEG", quality=QUALITY, subsampling=0)
 
 
 def write_text(path: Path, text: str) -> None:
     """Write text as UTF-8."""
-    with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    with replacing(path) as file:
+        file.write(text.encode())
 
 
 def refuse_existing(paths: Iterable[Path], also: str = "") -> None:
     """Refuse to write over files that exist; `also` is another way out than --overwrite."""
-    existing = [path for path in paths if path.exists()]
+    existing = [path for path in paths if os.path.lexists(path)]
     if existing:
         others = f" (and {len(existing) - 1} more results)" if len(existing) > 1 else ""
         raise InvalidInputError(

@@ -147,15 +147,39 @@ class Summary:
     ods_settings: tuple[int, int, int]
 
 
-def score(labels: ArrayLike, ground_truths: Sequence[ArrayLike]) -> Scores:
+def score(labels: ArrayLike, ground_truths: ArrayLike | Sequence[ArrayLike]) -> Scores:
     """Score a segmentation against the ground truths of its image.
 
     Parameters
     ----------
     labels : (h, w) integer array
-    ground_truths : sequence of (h, w) integer arrays
+    ground_truths : (h, w) integer array, or sequence of these
+
+    Returns
+    -------
+    Scores
+
+    Raises
+    ------
+    InvalidInputError
+        Where there is no ground truth, or one of another size.
+
+    Examples
+    --------
+    >>> from pfeseg import score
+    >>> score([[0, 0, 1, 1]], [[4, 4, 7, 7]]).covering
+    1.0
     """
-    return compare(labels, ground_truths).scores
+    return compare(labels, _as_list(ground_truths)).scores
+
+
+def _as_list(ground_truths: ArrayLike | Sequence[ArrayLike]) -> Sequence[ArrayLike]:
+    """Return ground truths as a list, if there is a single one too."""
+    if isinstance(ground_truths, Sequence):
+        rows = len(ground_truths) > 0 and np.ndim(ground_truths[0]) == 1
+        return [np.asarray(ground_truths)] if rows else ground_truths
+    array = np.asarray(ground_truths)
+    return [array] if array.ndim == 2 else list(array)
 
 
 def compare(labels: ArrayLike, ground_truths: Sequence[ArrayLike]) -> Comparison:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.labels.maps import CORNERS, SIDES, touching
+from pfeseg.labels.maps import CORNERS, SIDES, count_pixels, touching
+from pfeseg.regions.hierarchy import Hierarchy
 
 _GOLDEN_RATIO = (5**0.5 - 1) / 2
 
@@ -44,12 +45,76 @@ def palette(n_colours: int) -> NDArray[np.float64]:
     return np.array([colours.colour(index) for index in range(n_colours)])
 
 
-class _Palette:
-    """Endless sequence of bright colours; the first SIZE are well apart."""
+def nested_colours(tree: Hierarchy) -> NDArray[np.float64]:
+    """Choose a colour for each region of the base of a hierarchy that serves all its levels.
 
-    SIZE = 24
+    Where regions merge, the whole has the colour of the larger one, so a region keeps its colour
+    while it lives. With these, regions that touch never share a colour at any level.
+
+    Returns
+    -------
+    (regions of the base, 3) array
+    """
+    born = _births(tree)
+    palette = _Palette()
+    chosen: dict[int, int] = {}
+    for turn, (region, neighbours) in enumerate(born):
+        taken = {chosen[other] for other in neighbours}
+        index = turn % palette.SIZE
+        while index in taken:
+            index += 1
+        chosen[region] = index
+    return np.array([palette.colour(chosen[region]) for region in range(len(born))])
+
+
+def _births(tree: Hierarchy) -> list[tuple[int, set[int]]]:
+    """List which base region names each new region, from the whole image to the finest.
+
+    With it go the names of the regions that it touches when it parts from a larger one. They
+    are there already; later ones look at it in turn.
+    """
+    areas = count_pixels(tree.base).tolist()
+    names = list(range(len(areas)))
+    touched: list[set[int]] = [set() for _ in areas]
+    for a, b in touching(tree.base, SIDES + CORNERS).tolist():
+        touched[a].add(b)
+        touched[b].add(a)
+    born: list[tuple[int, set[int]]] = []
+    last = 0
+    for kept, absorbed in tree.merges.tolist():
+        small, large = absorbed, kept
+        if areas[absorbed] > areas[kept]:
+            small, large = kept, absorbed
+        around = {names[other] for other in touched[small]} | {names[large]}
+        born.append((names[small], around))
+        names[kept] = names[large]
+        areas[kept] += areas[absorbed]
+        for other in touched[absorbed]:
+            touched[other].discard(absorbed)
+            touched[other].add(kept)
+        touched[kept] = (touched[kept] | touched[absorbed]) - {kept, absorbed}
+        last = kept
+    born.append((names[last], set()))
+    return born[::-1]
+
+
+_FIRST = (
+    *("1966ff", "bcf218", "ff1940", "33eeff", "736028", "ff19c6", "ffa6c4", "1c5e8c"),
+    *("ffb219", "18f297", "8c0e58", "0b730b", "f2dd9d", "0b7362", "ada6ff", "8c230e"),
+    *("8011a6", "9ba621", "13bf13", "f28955", "ff3388", "7cbf82", "33bbff", "d96cc7"),
+)
+"""Each is as far as can be, in CIELAB, from those before it, none being dark, pale or grey."""
+
+
+class _Palette:
+    """Endless sequence of colours; the first SIZE are well apart."""
+
+    SIZE = len(_FIRST)
 
     def colour(self, index: int) -> tuple[float, float, float]:
+        if index < self.SIZE:
+            red, green, blue = bytes.fromhex(_FIRST[index])
+            return red / 255, green / 255, blue / 255
         hue = (0.02 + index * _GOLDEN_RATIO) % 1.0
         saturation, value = ((0.85, 1.0), (0.95, 0.7), (0.5, 1.0))[index // 8 % 3]
         return colorsys.hsv_to_rgb(hue, saturation, value)

@@ -21,9 +21,18 @@ SHEET_TILE = 240
 
 SHEET_FONT = 14
 
+GROUND = (228, 228, 228)
+"""Behind the channels of an embedding, on which white is seen."""
+
+BELOW_ZERO, ABOVE_ZERO = (24, 92, 168), (196, 84, 12)
+"""Colours of an embedding's least and greatest values."""
+
 
 def draw_embedding(Y: ArrayLike, shape: tuple[int, int]) -> NDArray[np.uint8]:
-    """Draw each channel of an embedding as a grey tile, from its least to its greatest value.
+    """Draw each channel of an embedding as a tile: white at zero, blue below, orange above.
+
+    The strongest colour stands for the value farthest from zero. Tiles of few pixels are enlarged
+    by a whole factor, and numbered.
 
     Parameters
     ----------
@@ -32,21 +41,36 @@ def draw_embedding(Y: ArrayLike, shape: tuple[int, int]) -> NDArray[np.uint8]:
 
     Returns
     -------
-    uint8 array
+    (H, W, 3) uint8 array
         Tiles in rows, about as many down as across.
     """
+    from PIL import Image, ImageDraw, ImageFont
+
     channels = np.asarray(Y, dtype=np.float64).T
-    low, high = channels.min(axis=1, keepdims=True), channels.max(axis=1, keepdims=True)
-    span = np.where(high > low, high - low, 1.0)
-    tiles = np.rint((channels - low) / span * 255).astype(np.uint8).reshape(-1, *shape)
-    across = min(len(tiles), int(np.ceil(np.sqrt(len(tiles) * shape[0] / shape[1]))))
-    down = -(-len(tiles) // across)
-    height, width = shape[0] + TILE_GAP, shape[1] + TILE_GAP
-    sheet = np.full((down * height - TILE_GAP, across * width - TILE_GAP), 255, dtype=np.uint8)
-    for k, tile in enumerate(tiles):
-        y, x = k // across * height, k % across * width
-        sheet[y : y + shape[0], x : x + shape[1]] = tile
-    return sheet
+    factor = max(1, round(SHEET_TILE / max(shape)))
+    height, width = shape[0] * factor, shape[1] * factor
+    font = ImageFont.load_default(SHEET_FONT)
+    widest = int(font.getlength(f"channel {len(channels)}")) + 1
+    cell_height = height + SHEET_FONT + 3 * TILE_GAP
+    cell_width = max(width, widest) + TILE_GAP
+    across = min(len(channels), int(np.ceil(np.sqrt(len(channels) * cell_height / cell_width))))
+    down = -(-len(channels) // across)
+    sheet = Image.new("RGB", (across * cell_width - TILE_GAP, down * cell_height), GROUND)
+    pen = ImageDraw.Draw(sheet)
+    for k, channel in enumerate(channels):
+        x, y = k % across * cell_width, k // across * cell_height
+        tile = colour_around_zero(channel.reshape(shape))
+        sheet.paste(Image.fromarray(tile.repeat(factor, axis=0).repeat(factor, axis=1)), (x, y))
+        pen.text((x, y + height + TILE_GAP), f"channel {k + 1}", fill="black", font=font)
+    return np.asarray(sheet)
+
+
+def colour_around_zero(values: NDArray[np.floating[Any]]) -> NDArray[np.uint8]:
+    """Colour values white at zero, blue below and orange above, (..., 3)."""
+    largest = np.abs(values).max(initial=0.0) or 1.0
+    share = (values / largest)[..., None]
+    ends = np.where(share < 0, BELOW_ZERO, ABOVE_ZERO)
+    return np.asarray(np.rint(255 + np.abs(share) * (ends - 255.0)), dtype=np.uint8)
 
 
 def draw_contact_sheet(

@@ -37,7 +37,8 @@ def draw_overlay(
     """Tint each region of an image with a colour of its own and draw the boundaries in white.
 
     Touching regions never share a colour, and a label keeps its colour from
-    picture to picture unless that would break this. What a mask leaves out is white.
+    picture to picture unless that would break this. One region alone is not tinted. What a mask
+    leaves out is white.
 
     Parameters
     ----------
@@ -73,19 +74,25 @@ def draw_overlay(
         factor = max(raster.shape) / overlay_size
         raster = shrink_to(raster, small_size(raster.shape, factor))
     regions = enlarge_labels(regions, raster.shape)
+    tint = TINT if _has_several(regions, raster.mask) else 0.0
     outlines = widen(find_boundaries(regions), max(1, round(OUTLINE * max(raster.shape))))
     picture = kernels.tint_regions(
         raster.values,
         raster.black,
         raster.white,
-        (1 - TINT) * 255,
+        (1 - tint) * 255,
         np.ascontiguousarray(regions),
-        (TINT * 255 * region_colours(regions, names)).astype(np.float32),
+        (tint * 255 * region_colours(regions, names)).astype(np.float32),
         outlines.view(np.uint8),
     )
     if raster.mask is not None:
         picture[~raster.mask] = OUTSIDE
     return picture
+
+
+def _has_several(regions: NDArray[np.integer[Any]], mask: NDArray[np.bool_] | None) -> bool:
+    seen = regions if mask is None or not mask.any() else regions[mask]
+    return bool(seen.min() != seen.max())
 
 
 def widen(marks: NDArray[np.bool_], width: int) -> NDArray[np.bool_]:

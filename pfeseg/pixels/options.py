@@ -14,15 +14,18 @@ FEATURES: tuple[Features, ...] = get_args(Features)
 Assignment = Literal["hard", "soft"]
 ASSIGNMENTS: tuple[Assignment, ...] = get_args(Assignment)
 
+MAX_RADIUS = 1000
+"""In which pixels are joined."""
+
 MAX_SIGMA = 1e6
 """Beyond it every weight is 1 anyway."""
 
 
 def check_graph_options(neighbours: float, features: str, sigma: str | float) -> None:
     """Refuse what `build_pixel_graph` cannot take."""
-    if not (_is_number(neighbours) and neighbours >= 1):
+    if not (_is_number(neighbours) and 1 <= neighbours <= MAX_RADIUS):
         raise InvalidInputError(
-            f"{argument('neighbours')} must be 4, 8 or a radius of at least 1 pixel, "
+            f"{argument('neighbours')} must be 4, 8 or a radius of 1 to {MAX_RADIUS} pixels, "
             f"got {neighbours!r}"
         )
     if features not in FEATURES:
@@ -54,4 +57,7 @@ def parse_rms(sigma: str) -> float:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, numbers.Real) and math.isfinite(value)
+    try:
+        return isinstance(value, numbers.Real) and math.isfinite(value)
+    except OverflowError:  # a whole number too large for a float
+        return False

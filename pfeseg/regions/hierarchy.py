@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from pfeseg import kernels
 from pfeseg.errors import InvalidInputError
 from pfeseg.labels.maps import consecutive, count_pixels, labels_of, split_regions, touching
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 Labels = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
 
@@ -19,7 +22,7 @@ APART = float(np.nextafter(np.float32(1), np.float32(0)))
 """Level at which what a mask keeps apart would merge: above all others, and below 1."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Hierarchy:
     """Nested segmentations of an image.
 
@@ -41,6 +44,27 @@ class Hierarchy:
     merges: NDArray[np.int32]
     levels: FloatArray
     outside: int | None = None
+
+    def __repr__(self) -> str:
+        height, width = self.base.shape
+        return f"<Hierarchy of {width} x {height} pixels: {self.n_regions} finest regions>"
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the number of regions at each level with matplotlib, into `ax` or a new figure."""
+        from pfeseg.plotting import new_axes
+
+        axes = new_axes(ax)
+        counts = self.n_regions - np.arange(len(self.levels) + 1)
+        axes.step([0.0, *self.levels], counts, where="post")
+        axes.set_yscale("log")
+        axes.set_xlabel("level")
+        axes.set_ylabel("regions")
+        return axes
+
+    @property
+    def n_regions(self) -> int:
+        """Number of the finest regions, without that which is outside."""
+        return len(self.merges) + (self.outside is None)
 
     @property
     def n_apart(self) -> int:
@@ -74,6 +98,22 @@ class Hierarchy:
         outside = None if self.outside is None else 0
         merges = number[self.merges[n_merges:]]
         return Hierarchy(number[self.base], merges, self.levels[n_merges:], outside)
+
+    def next_steps(self, n_regions: int) -> list[int]:
+        """List up to two other numbers of regions to look at, one smaller and one larger.
+
+        Of all from half of `n_regions` to twice as many, on each side of it the one that lasts
+        longest: of which the regions stay the same for the widest range of levels.
+        """
+        masked = self.outside is not None
+        counts = len(self.merges) + 1 - masked - np.arange(len(self.merges) + 1)
+        lasts = np.diff(np.concatenate([[0.0], self.levels, [1.0]]))
+        steps = []
+        for low, high in ((-(-n_regions // 2), n_regions - 1), (n_regions + 1, 2 * n_regions)):
+            near = np.flatnonzero((counts >= max(low, self.n_apart)) & (counts <= high))
+            if len(near):
+                steps.append(int(counts[near[lasts[near].argmax()]]))
+        return steps
 
     def resized(self, base: Labels) -> Hierarchy:
         """Return the hierarchy of the same contours on a base of another size.

@@ -9,17 +9,20 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
-from pfeseg.errors import InvalidInputError, PfesegWarning, failure
+from pfeseg.engines.engine import Call, Engine, Work
+from pfeseg.errors import InvalidInputError, PfesegWarning, failure, given_up
 from pfeseg.files.georeference import read_band_means
 from pfeseg.files.kinds import KINDS, REPORT, Segmented
 from pfeseg.files.map_units import describe_place
 from pfeseg.files.raster import read_raster
-from pfeseg.parallel import run_unordered
+from pfeseg.files.replacing import appearing_together
+from pfeseg.files.sizes import peek_size
 from pfeseg.run.plan import Task
+from pfeseg.run.resume import input_facts, told_files
 from pfeseg.run.tiles import OnTile, segment_by_tiles
 from pfeseg.run.volumes import segment_and_write_volume
 from pfeseg.segmentation.clock import Clock, OnStage
-from pfeseg.segmentation.memory import refuse_too_large
+from pfeseg.segmentation.memory import estimate_memory, refuse_too_large
 from pfeseg.segmentation.segment import segment
 from pfeseg.segmentation.settings import Settings
 from pfeseg.volumes.settings import VolumeSettings
@@ -39,6 +42,10 @@ class Row:
         Why it failed, in one line; arguments are marked in it and in `warnings`, as
         `pfeseg.errors` says.
     regions, clusters : int or None
+    pieces : int or None
+        Connected pieces in which clusters of pixels lie.
+    next_steps : tuple of int
+        Other numbers of regions to look at.
     note : str
         What else to say of it, arguments marked.
     results, timings : dict
@@ -53,6 +60,8 @@ class Row:
     status: Literal["done", "failed", "skipped"]
     error: str | None = None
     regions: int | None = None
+    pieces: int | None = None
+    next_steps: tuple[int, ...] = ()
     clusters: int | None = None
     note: str = ""
     results: dict[str, str] = field(default_factory=dict)
@@ -79,33 +88,42 @@ def run_task(task: Task, threads: int | None = None, on_stage: OnStage | None = 
     on_stage : callable, optional
         Called with the name of each stage when it begins, "read" and "write" among them.
     """
-    return _told(task, lambda name: _work_on(task, name, threads, on_stage))
+    return _told(task, lambda name, caught: _work_on(task, name, threads, on_stage, caught))
 
 
 def run_tiled_task(
     task: Task, jobs: int = 1, threads: int | None = None, on_tile: OnTile | None = None
 ) -> Row:
     """Do as `run_task` with an image that is segmented by tiles, in `jobs` processes."""
-    return _told(task, lambda _: segment_by_tiles(task, jobs, threads, on_tile))
+
+    def work(name: str, caught: object) -> dict[str, Any]:
+        regions, timings = segment_by_tiles(task, jobs, threads, on_tile)
+        return {"regions": regions, "timings": timings}
+
+    return _told(task, work)
 
 
-def _told(task: Task, work: Callable[[str], tuple[int, dict[str, float]]]) -> Row:
-    """Do the work on an image, which returns its regions and timings, and tell how it went."""
+def _told(
+    task: Task, work: Callable[[str, Sequence[warnings.WarningMessage]], dict[str, Any]]
+) -> Row:
+    """Do the work on an image, which returns what its row tells, and tell how it went.
+
+    The work is given the name of the image, and the warnings that there are so far.
+    """
     started = time.perf_counter()
     name = "standard input" if task.content is not None else str(task.source)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PfesegWarning)
         try:
-            regions, timings = work(name)
+            fields = work(name, caught)
         except Exception as error:
             row = Row(str(task.source), "failed", failure(error, name))
         else:
             row = Row(
                 str(task.source),
                 "done",
-                regions=regions,
+                **fields,
                 results={kind: str(path) for kind, path in task.results.items()},
-                timings=timings,
             )
     messages = tuple(
         f"{name}: {warning.message.marked}"
@@ -116,17 +134,27 @@ def _told(task: Task, work: Callable[[str], tuple[int, dict[str, float]]]) -> Ro
 
 
 def _work_on(
-    task: Task, name: str, threads: int | None, on_stage: OnStage | None
-) -> tuple[int, dict[str, float]]:
+    task: Task,
+    name: str,
+    threads: int | None,
+    on_stage: OnStage | None,
+    caught: Sequence[warnings.WarningMessage],
+) -> dict[str, Any]:
     if isinstance(task.settings, VolumeSettings):
-        return segment_and_write_volume(task, name, threads, on_stage)
-    return _segment_and_write(task, task.settings, name, threads, on_stage)
+        regions, timings = segment_and_write_volume(task, name, threads, on_stage)
+        return {"regions": regions, "timings": timings}
+    return _segment_and_write(task, task.settings, name, threads, on_stage, caught)
 
 
 def _segment_and_write(
-    task: Task, settings: Settings, name: str, threads: int | None, on_stage: OnStage | None
-) -> tuple[int, dict[str, float]]:
-    clock = Clock(on_stage)
+    task: Task,
+    settings: Settings,
+    name: str,
+    threads: int | None,
+    on_stage: OnStage | None,
+    caught: Sequence[warnings.WarningMessage],
+) -> dict[str, Any]:
+    clock, facts = Clock(on_stage), input_facts(task)
     source = task.source if task.content is None else task.content
     with clock("read"):
         image = read_raster(
@@ -152,13 +180,15 @@ def _segment_and_write(
     )
     result = segment(image, settings, hierarchy=wants_tree, threads=threads, on_stage=on_stage)
 
-    reading, band_means = task.reading, None
+    if caught:
+        facts["warnings"] = [str(warning.message) for warning in caught]
+    band_means = None
     if image.georeference is not None:
-        reading |= describe_place(image.georeference)
+        facts |= describe_place(image.georeference)
         if image.n_bands > len(image.bands):
             band_means = partial(read_band_means, source, page=task.page or 0, name=name)
 
-    def segmented(files: dict[str, float]) -> Segmented:
+    def segmented(files: dict[str, float], told: dict[str, Any]) -> Segmented:
         timings = {"read": files["read"]} | result.timings | files  # "write" comes last
         rounded = {stage: round(seconds, 4) for stage, seconds in timings.items()}
         return Segmented(
@@ -168,35 +198,57 @@ def _segment_and_write(
             rounded,
             task.overlay_size,
             threads,
-            reading,
+            told,
             band_means,
         )
 
-    with clock("write"):
-        unwritten = segmented(clock.seconds)
-        for kind, path in task.results.items():
-            if kind != REPORT:
-                KINDS[kind].write(path, unwritten)
-    done = segmented(clock.seconds)
-    if REPORT in task.results:  # the last, as it tells how long all took and that all is done
-        KINDS[REPORT].write(task.results[REPORT], done)
-    return result.n_regions, done.timings
+    with appearing_together(task.replaces) as made:
+        with clock("write"):
+            unwritten = segmented(clock.seconds, facts)
+            for kind, path in task.results.items():
+                if kind != REPORT:
+                    KINDS[kind].write(path, unwritten)
+        done = segmented(clock.seconds, facts | told_files(task, made))
+        if REPORT in task.results:  # the last, as it tells how long all took and that all is done
+            KINDS[REPORT].write(task.results[REPORT], done)
+    return {
+        "regions": result.n_regions,
+        "pieces": None if result.n_clusters is None else result.n_pieces,
+        "next_steps": tuple(result.next_steps),
+        "timings": done.timings,
+    }
 
 
 def run_batch(
     tasks: Sequence[Task],
-    jobs: int,
+    engine: Engine,
     threads: int | None = None,
     on_stage: Callable[[Task, str], None] | None = None,
 ) -> Generator[Row, None, None]:
-    """Run tasks in `jobs` processes and yield their rows as they are done.
+    """Run tasks on an engine and yield their rows as they are done.
 
-    Each of several processes computes with one thread unless `threads` says otherwise; the
-    results do not depend on that. `on_stage` is told of each task and stage if there is one
-    process only.
+    Where tasks run side by side, each computes with one thread unless `threads` says otherwise;
+    the results do not depend on that. `on_stage` is told of each task and stage if all run in
+    this process.
     """
-    if jobs > 1:
-        calls = [(task, threads or 1) for task in tasks]
-        return run_unordered(run_task, calls, jobs)
+    if engine.is_elsewhere:
+        shared = tasks[0].settings if tasks else None
+        work = Work(run_task, shared=shared, memory=_memory_of)
+        return engine.run(work, [(task, threads or 1) for task in tasks], _give_up)
     told = [on_stage and partial(on_stage, task) for task in tasks]
-    return run_unordered(run_task, [(t, threads, f) for t, f in zip(tasks, told, strict=True)], 1)
+    calls = [(task, threads, tell) for task, tell in zip(tasks, told, strict=True)]
+    return engine.run(Work(run_task), calls, _give_up)
+
+
+def _memory_of(task: Task, threads: int | None) -> float | None:
+    """Return about how many bytes a task needs, where the size of its image can be told."""
+    if isinstance(task.settings, VolumeSettings) or (size := peek_size(task.source)) is None:
+        return None
+    wants_tree = any(KINDS[kind].needs_hierarchy for kind in task.results)
+    writing = max(KINDS[kind].bytes_per_pixel for kind in task.results)
+    return estimate_memory(size, task.settings, wants_tree, writing=writing)
+
+
+def _give_up(call: Call, reason: str) -> Row:
+    source = str(call[0].source)
+    return Row(source, "failed", given_up(source, reason))

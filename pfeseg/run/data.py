@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from pfeseg import __version__
+from pfeseg.engines.engine import Call, Work
+from pfeseg.engines.local import Local
 from pfeseg.errors import PfesegWarning, argument, failure
 from pfeseg.files.clusters import CLUSTER_KINDS, ClusteredData
 from pfeseg.files.edge_lists import read_graph
 from pfeseg.files.inputs import Input, expand_inputs
 from pfeseg.files.kinds import REPORT
 from pfeseg.files.names import check_plan
+from pfeseg.files.replacing import appearing_together
 from pfeseg.files.tables import Table, read_table
 from pfeseg.kernels import variant
-from pfeseg.parallel import run_unordered
 from pfeseg.run.batch import Row
 from pfeseg.segmentation.clock import Clock
 
@@ -132,14 +134,15 @@ def _cluster_and_write(task: DataTask, name: str, threads: int | None) -> Row:
         table.id_name,
         report,
     )
-    with clock("write"):
-        for kind, path in task.results.items():
-            if kind != REPORT:
-                CLUSTER_KINDS[kind].write(path, done)
-    timings = {stage: round(seconds, 4) for stage, seconds in clock.seconds.items()}
-    report["timings"] = timings
-    if REPORT in task.results:
-        CLUSTER_KINDS[REPORT].write(task.results[REPORT], done)
+    with appearing_together():
+        with clock("write"):
+            for kind, path in task.results.items():
+                if kind != REPORT:
+                    CLUSTER_KINDS[kind].write(path, done)
+        timings = {stage: round(seconds, 4) for stage, seconds in clock.seconds.items()}
+        report["timings"] = timings
+        if REPORT in task.results:
+            CLUSTER_KINDS[REPORT].write(task.results[REPORT], done)
     return Row(
         name,
         "done",
@@ -193,7 +196,13 @@ def run_data(
 ) -> Generator[Row, None, None]:
     """Run tasks in `jobs` processes and yield their rows as they are done."""
     own = threads or (1 if jobs > 1 else None)
-    return run_unordered(run_data_task, [(task, own) for task in tasks], jobs)
+    engine = Local(min(jobs, max(len(tasks), 1)))
+    return engine.run(Work(run_data_task), [(task, own) for task in tasks], _give_up)
+
+
+def _give_up(call: Call, reason: str) -> Row:
+    name = str(call[0].source)
+    return Row(name, "failed", f"{name}: given up, as two worker processes died of it ({reason})")
 
 
 def _read(path: Path, settings: DataSettings) -> tuple[Table, Affinity]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg.engines.local import run_unordered
 from pfeseg.files.masking import no_pixel_left
 from pfeseg.files.windows import WindowedImage
 from pfeseg.image.arrays import Raster, as_raster
 from pfeseg.image.options import choose_bands
 from pfeseg.image.stretch import refuse_infinite, sample_step
 from pfeseg.image.tiling import Window, cells
-from pfeseg.parallel import run_unordered
 from pfeseg.segmentation.settings import Settings
 
 Rows = NDArray[np.generic]
@@ -54,7 +54,7 @@ def _sample(image: WindowedImage, bands: str, used: tuple[int, ...], size: int, 
     windows = cells(image.shape, size)
     step = sample_step(image.shape[0] * image.shape[1], image.shape[1])
     calls = [(k, image, bands, used, window, step) for k, window in enumerate(windows)]
-    found = dict(run_unordered(_look_at, calls, jobs))
+    found = dict(run_unordered(_look_at, calls, jobs, image))
     parts = [found[k] for k in range(len(windows)) if len(found[k])]
     if not parts:
         raise no_pixel_left(str(image.pixels.path))

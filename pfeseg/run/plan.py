@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from pfeseg.files.inputs import STANDARD_INPUT, Input
 from pfeseg.files.kinds import KINDS
@@ -40,6 +39,10 @@ class Task:
         Of the voxels of a volume, if not what the file tells.
     tile : int or None
         Size of the tiles in which it is segmented, if it is not segmented as a whole.
+    replaces : bool
+        Whether results that are there, and hold something else, may be replaced.
+    kept : dict
+        Sizes of the results of the same settings that are there already, by their names.
     """
 
     source: Path
@@ -54,22 +57,13 @@ class Task:
     memory_limit: float | None = None
     spacing: tuple[float, float, float] | None = None
     tile: int | None = None
-
-    @property
-    def reading(self) -> dict[str, Any]:
-        """How the file is read, as far as the report is to tell."""
-        told = {"mask": self.mask, "nodata": [str(value) for value in self.nodata]}
-        return {name: value for name, value in told.items() if value}
+    replaces: bool = True
+    kept: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """What to call the image."""
         return self.source.name if self.content is None else "standard input"
-
-    def without_existing(self) -> Task:
-        """Return the task of the results that are not there: none is ever replaced by it."""
-        missing = {kind: path for kind, path in self.results.items() if not path.exists()}
-        return replace(self, results=missing)
 
 
 def plan_results(
@@ -131,6 +125,7 @@ def make_tasks(
     memory_limit: float | None = None,
     spacing: tuple[float, float, float] | None = None,
     tile: int | None = None,
+    replaces: bool = True,
 ) -> list[Task]:
     """Make a task of each input that has no problem; `content` is that of standard input."""
     return [
@@ -147,6 +142,7 @@ def make_tasks(
             memory_limit=memory_limit,
             spacing=spacing,
             tile=tile,
+            replaces=replaces,
         )
         for item in inputs
         if not item.problem

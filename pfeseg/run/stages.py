@@ -6,6 +6,7 @@ all stages before it, and the sizes of the image.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from pfeseg.clustering.embedding import cluster_embedding
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.files.labels import write_labels
+from pfeseg.files.opening import check_size
 from pfeseg.files.stages import read_stage, write_stage
 from pfeseg.image.arrays import Raster, as_raster
 from pfeseg.image.detail import look_closely, measure_contrast
@@ -40,10 +42,11 @@ def downsample_stage(image: Raster, output: Path, settings: Settings) -> Raster:
     small = steps.shrink_image(image, settings)
     contrast = measure_contrast(look_closely(image, small.shape), small.shape)
     used = _chosen(settings, "stretch", "bands", "downsample", "max_size")
-    sizes = {"size": np.array(small.shape), "full_size": np.array(image.shape)}
     pixels = small.rgb() if small.kind == "colours" else small.values
     content = {"image": pixels, "pixels": np.array(small.kind), "texture": contrast}
-    write_stage(output, "image", used, content | sizes | _mask_array(small.mask))
+    content |= {"size": np.array(small.shape), "full_size": np.array(image.shape)}
+    content |= _mask_array(small.mask)
+    write_stage(output, "image", used, content | {"digest": _digest(content)})
     return small
 
 
@@ -86,6 +89,11 @@ def embed_stage(
             f"{graph_file} and {init_file} belong to images of different sizes, "
             f"{_times(arrays['size'])} and {_times(start['size'])}"
         )
+    if arrays["digest"] != start["digest"]:
+        raise InvalidInputError(
+            f"{graph_file} and {init_file} belong to different images; make both from one file of "
+            "'pfeseg downsample'"
+        )
     for name, value in header["settings"].items():
         if start_header["settings"].get(name, value) != value:
             raise InvalidInputError(
@@ -93,7 +101,11 @@ def embed_stage(
                 f"{argument(name, start_header['settings'][name])}; make both with the same"
             )
     positions = pixel_positions(_pair(arrays["size"]), arrays.get("mask"))
-    graph = Graph.from_edges(int(arrays["n_nodes"]), arrays["edges"], arrays["weights"], positions)
+    try:
+        nodes, edges = int(arrays["n_nodes"]), arrays["edges"]
+        graph = Graph.from_edges(nodes, edges, arrays["weights"], positions)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{graph_file}: damaged, as {error.marked}") from error
     result = embed(graph, start["Y0"], settings.solver, on_iteration, threads=threads)
     used = header["settings"] | start_header["settings"] | {"solver": asdict(settings.solver)}
     content = {
@@ -109,17 +121,25 @@ def embed_stage(
 
 
 def cluster_stage(
-    embedding_file: Path, output: Path, settings: Settings, image: Raster | None = None
+    embedding_file: Path,
+    output: Path,
+    settings: Settings,
+    image: Raster | None = None,
+    allow_huge: bool = False,
 ) -> NDArray[np.int32]:
     """Cluster regions or pixels and write the label map at full size.
 
-    Without the image there are no regions, and the boundaries of pixels are not refined.
+    Without the image there are no regions, and the boundaries of pixels are not refined; the file
+    alone then tells the full size, which is to be no huge one unless that is allowed.
     """
     _, arrays = read_stage(embedding_file, "embedding")
     Y = arrays["Y"]
     cut = settings.cut if isinstance(settings.cut, Clusters) else Clusters("dims")
     k = cut.count(Y.shape[1])
-    if image is not None:
+    if image is None:
+        height, width = _pair(arrays["full_size"])
+        check_size((width, height), str(embedding_file), allow_huge)
+    else:
         image = _checked(image, arrays, embedding_file)
     if settings.cluster == "pixels":
         clusters = cluster_embedding(Y, k, settings.seed)
@@ -164,7 +184,7 @@ def merge_stage(
         refine=settings.refine,
     )
     cut = settings.resolved_cut
-    labels = steps.cut_hierarchy(tree, Level(DEFAULT_LEVEL) if isinstance(cut, Clusters) else cut)
+    labels = steps.cut_finally(tree, Level(DEFAULT_LEVEL) if isinstance(cut, Clusters) else cut)
     write_labels(output, labels, image=image)
     return labels, tree
 
@@ -186,7 +206,7 @@ def describe_stage(path: Path) -> dict[str, Any]:
     held = {
         name: str(array) if array.ndim == 0 else f"{_times(array.shape)} {array.dtype}"
         for name, array in arrays.items()
-        if name not in ("size", "full_size")
+        if name not in ("size", "full_size", "digest")
     }
     return {
         "kind": header["kind"],
@@ -236,8 +256,18 @@ def _chosen(settings: Settings, *names: str) -> dict[str, Any]:
 
 
 def _sizes(arrays: Arrays) -> Arrays:
-    sizes = {"size": arrays["size"], "full_size": arrays["full_size"]}
+    """Return what every stage hands on of the image."""
+    sizes = {name: arrays[name] for name in ("size", "full_size", "digest")}
     return sizes | _mask_array(arrays.get("mask"))
+
+
+def _digest(arrays: Arrays) -> NDArray[np.str_]:
+    """Tell a small image from others, so that the files of two never come together."""
+    digest = hashlib.sha256()
+    for name, array in arrays.items():
+        digest.update(f"{name} {array.dtype} {array.shape}".encode())
+        digest.update(array.tobytes())
+    return np.array(digest.hexdigest())
 
 
 def _mask_array(mask: NDArray[np.bool_] | None) -> Arrays:

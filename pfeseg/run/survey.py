@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg.engines.local import run_unordered
 from pfeseg.files.regions import RegionSums
 from pfeseg.image.arrays import Raster
 from pfeseg.image.resize import enlarge_labels, shrink_to, small_size
 from pfeseg.image.tiling import Window, cells
-from pfeseg.parallel import run_unordered
 from pfeseg.pictures.overlay import draw_overlay
 from pfeseg.run.sewing import TiledImage
 
@@ -79,7 +79,7 @@ def look_again(
     picture = np.empty((*small, 3), dtype=np.uint8)
     labels, inside = np.zeros(small, dtype=np.int32), np.ones(small, dtype=bool)
     sums: dict[tuple[int, int], RegionSums] = {}
-    for glance in run_unordered(_glance, calls, jobs):
+    for glance in run_unordered(_glance, calls, jobs, of):
         part = glance.part
         picture[part], labels[part], inside[part] = glance.picture, glance.labels, glance.inside
         if glance.sums is not None:

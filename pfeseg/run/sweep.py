@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.image.arrays import ImageLike
+from pfeseg.labels.following import follow
 from pfeseg.labels.metrics import Scores, score
 from pfeseg.pictures.montage import draw_contact_sheet
 from pfeseg.segmentation.sweep import Sweep
@@ -101,7 +102,7 @@ def sweep_table(rows: Sequence[SweepRow], shown: Sequence[int], recommended: int
 def sweep_sheet(
     image: ImageLike, result: Sweep, rows: Sequence[SweepRow], shown: Sequence[int]
 ) -> NDArray[np.uint8]:
-    """Draw a sheet of some trials, the recommended one framed."""
+    """Draw a sheet of some trials, the recommended one framed; regions keep their colours."""
 
     def caption(index: int) -> str:
         row = rows[index]
@@ -110,8 +111,9 @@ def sweep_sheet(
         lines += ["recommended"] if index == result.recommended else []
         return "\n".join(lines)
 
+    maps = follow([result.shown_labels(result.trials[index]) for index in shown])
     return draw_contact_sheet(
         image,
-        [(result.shown_labels(result.trials[index]), caption(index)) for index in shown],
+        [(labels, caption(index)) for labels, index in zip(maps, shown, strict=True)],
         marked=list(shown).index(result.recommended),
     )

@@ -15,12 +15,12 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg.engines.local import run_unordered
 from pfeseg.errors import InvalidInputError, PfesegWarning, argument
 from pfeseg.files.beside import style_of
 from pfeseg.files.georeference import read_georeference
@@ -30,6 +30,7 @@ from pfeseg.files.map_units import describe_place, map_areas, map_columns
 from pfeseg.files.masking import no_pixel_left
 from pfeseg.files.pieces import Mosaic
 from pfeseg.files.regions import regions_csv
+from pfeseg.files.replacing import appearing_together, scratch_folder
 from pfeseg.files.report import report_text
 from pfeseg.files.style import qgis_style
 from pfeseg.files.windows import open_windows
@@ -37,12 +38,12 @@ from pfeseg.files.writing import write_picture, write_text
 from pfeseg.image.georeference import Georeference
 from pfeseg.image.tiling import Tiling
 from pfeseg.labels.maps import consecutive
-from pfeseg.parallel import run_unordered
 from pfeseg.regions.clean import absorb_small, min_pixels, neighbour_sets
 from pfeseg.regions.hierarchy import APART, Hierarchy
 from pfeseg.regions.linkage import Boundaries, link
 from pfeseg.run.look import find_look
 from pfeseg.run.plan import Task
+from pfeseg.run.resume import input_facts, told_files
 from pfeseg.run.sewing import Measured, TiledImage, cut_tile, measure_tile, sew_row, trim_tile
 from pfeseg.run.survey import look_again
 from pfeseg.segmentation.clock import Clock
@@ -111,14 +112,16 @@ def segment_by_tiles(
     """
     beside = task.results[REPORT].parent
     beside.mkdir(parents=True, exist_ok=True)
-    clock = Clock()
-    with TemporaryDirectory(prefix=".pfeseg-", suffix=".part", dir=beside) as folder:
-        of, sewn = sew_raster(task, Path(folder), jobs, threads, on_tile, clock)
-        with clock("write"):
-            _write(task, of, sewn, jobs)
-        timings = {stage: round(seconds, 4) for stage, seconds in clock.seconds.items()}
-        report = report_text(task.source, _report(of, sewn, task), timings, task.reading)
-        write_text(task.results[REPORT], report)
+    clock, facts = Clock(), input_facts(task)
+    with scratch_folder(beside) as folder:
+        of, sewn = sew_raster(task, folder, jobs, threads, on_tile, clock)
+        with appearing_together(task.replaces) as made:
+            with clock("write"):
+                _write(task, of, sewn, jobs)
+            timings = {stage: round(seconds, 4) for stage, seconds in clock.seconds.items()}
+            told = facts | told_files(task, made)
+            report = report_text(task.source, _report(of, sewn), timings, told)
+            write_text(task.results[REPORT], report)
     return sewn.n_regions, timings
 
 
@@ -181,7 +184,7 @@ def _cut(of: TiledImage, jobs: int, threads: int | None, told: OnTile) -> None:
     has_any, warned = False, dict[str, int]()
     calls = [(tile, of, threads) for tile in range(n)]
     told("tiles", 0, n)
-    for done, (_, has_pieces, messages) in enumerate(run_unordered(cut_tile, calls, jobs)):
+    for done, (_, has_pieces, messages) in enumerate(run_unordered(cut_tile, calls, jobs, of)):
         has_any |= has_pieces
         for message in messages:
             warned[message] = warned.get(message, 0) + 1
@@ -199,7 +202,7 @@ def _sew(of: TiledImage, jobs: int, told: OnTile) -> None:
     upright = np.zeros((n_rows, n_columns - 1, tiling.rows[0].stop), dtype=np.int32)
     level = np.zeros((n_rows, tiling.shape[1]), dtype=np.int32)
     calls = [(row, of.mosaic) for row in range(n_rows)]
-    for done, (row, found, below) in enumerate(run_unordered(sew_row, calls, jobs)):
+    for done, (row, found, below) in enumerate(run_unordered(sew_row, calls, jobs, of.mosaic)):
         upright[row], level[row] = found, below
         told("seams", done + 1, n_rows)
     of.mosaic.write_seams(upright, level[:-1])
@@ -208,11 +211,12 @@ def _sew(of: TiledImage, jobs: int, told: OnTile) -> None:
 def _measure(of: TiledImage, jobs: int, told: OnTile) -> list[Measured]:
     """Cut all tiles along their seams, and measure the patches and the boundaries between them."""
     n = len(of.mosaic.tiling)
-    counts = dict(run_unordered(trim_tile, [(tile, of.mosaic) for tile in range(n)], jobs))
+    trims = [(tile, of.mosaic) for tile in range(n)]
+    counts = dict(run_unordered(trim_tile, trims, jobs, of.mosaic))
     of.mosaic.write_offsets([counts[tile] for tile in range(n)])
     calls = [(tile, of) for tile in range(n)]
     found: dict[int, Measured] = {}
-    for done, (tile, measured) in enumerate(run_unordered(measure_tile, calls, jobs)):
+    for done, (tile, measured) in enumerate(run_unordered(measure_tile, calls, jobs, of)):
         found[tile] = measured
         told("regions", done + 1, n)
     return [found[tile] for tile in range(n)]
@@ -320,7 +324,7 @@ def _map_areas(of: TiledImage, place: Georeference, sewn: Sewn) -> NDArray[np.fl
     return areas
 
 
-def _report(of: TiledImage, sewn: Sewn, task: Task) -> dict[str, Any]:
+def _report(of: TiledImage, sewn: Sewn) -> dict[str, Any]:
     """Return what the report tells of the result."""
     (black, white), tiling = of.model.ends, of.mosaic.tiling
     cut = of.settings.resolved_cut
@@ -338,7 +342,6 @@ def _report(of: TiledImage, sewn: Sewn, task: Task) -> dict[str, Any]:
         "first_label": sewn.first_label,
         **(describe_place(of.model.georeference) if of.model.georeference else {}),
         "tiles": {
-            "size": task.tile,
             "overlap": tiling.overlap,
             "tile_size": [columns.stop, rows.stop],
             "columns": len(tiling.columns),

@@ -15,8 +15,8 @@ from pfeseg.image.detail import DETAIL, working_side
 from pfeseg.image.resize import small_size
 from pfeseg.segmentation.cuts import Clusters
 from pfeseg.segmentation.methods import METHODS
+from pfeseg.segmentation.pairs import AUTO_DIMS
 from pfeseg.segmentation.settings import Settings
-from pfeseg.segmentation.sweep import AUTO_DIMS
 
 PROGRAM = 65e6
 """Bytes of the program and its libraries."""

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     Rows = NDArray[np.floating[Any]]
     Labels = NDArray[np.int32]
 
+METHOD_VERSION = 1
+"""Goes up whenever the same image and settings give other labels than before."""
+
 MethodName = Literal["pfe", "le", "sc", "wsc", "ncut", "gmm", "kmeans"]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from weakref import proxy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +72,9 @@ class PreparedImage:
         self._clock = Clock(on_stage)
         with self._clock("downsample"):
             small = steps.shrink_image(self.image, settings)
-        self.small = SmallImage(small, lambda: steps.weighted_texture(self._contrast, settings))
+        # A proxy: in a circle of references, arrays would outlive their image in a long batch.
+        this = proxy(self)
+        self.small = SmallImage(small, lambda: steps.weighted_texture(this._contrast, settings))
         self._last: tuple[tuple[MethodName, int, int | None], Placed] | None = None
         self._merged: tuple[Embedding, MergedImage, float] | None = None
         self._eigenmaps: dict[int, tuple[Eigenmaps, float]] = {}

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg.image.arrays import Raster
+from pfeseg.labels.maps import split_regions
+from pfeseg.pictures.overlay import draw_overlay
+from pfeseg.pictures.uri import jpeg_uri
 from pfeseg.regions.hierarchy import Hierarchy
 from pfeseg.segmentation.cuts import Level
 from pfeseg.segmentation.settings import USUAL_DIMS, Settings
 from pfeseg.solver.embedding import Embedding
 from pfeseg.solver.graph import Graph
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-@dataclass(frozen=True, eq=False)
+NOTEBOOK_SIDE = 480
+"""Longer side of the overlay in a notebook, in pixels."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Segmentation:
     """Result of `segment`, with the result of every stage.
 
@@ -56,6 +67,8 @@ class Segmentation:
     timings : dict
         Seconds by stage.
     settings : Settings
+    image : Raster
+        The image that was cut.
     """
 
     labels: NDArray[np.int32]
@@ -76,6 +89,36 @@ class Segmentation:
     n_clusters: int | None
     timings: dict[str, float]
     settings: Settings
+    image: Raster
+
+    def __repr__(self) -> str:
+        height, width = self.labels.shape
+        return f"<Segmentation of {width} x {height} pixels: {', '.join(self._facts())}>"
+
+    def _facts(self) -> list[str]:
+        cut = f"k = {self.n_clusters}" if self.level is None else f"level {self.level:g}"
+        if self.n_clusters is None and self.level is None:
+            cut = "as many as asked for"
+        regions = "1 region" if self.n_regions == 1 else f"{self.n_regions} regions"
+        return [regions, cut, f"d = {self.n_dims}", f"{sum(self.timings.values()):.2f} s"]
+
+    def _repr_html_(self) -> str:
+        """Show the overlay and the numbers in a notebook."""
+        picture = jpeg_uri(self._overlay(NOTEBOOK_SIDE))
+        return f'<img src="{picture}" alt="overlay"><p>{html.escape(repr(self)[1:-1])}</p>'
+
+    def _overlay(self, longest: int | None = None) -> NDArray[np.uint8]:
+        return draw_overlay(self.image, self.labels, longest)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the overlay with matplotlib, into `ax` or a figure of its own."""
+        from pfeseg.plotting import new_axes
+
+        axes = new_axes(ax)
+        axes.imshow(self._overlay())
+        axes.set_axis_off()
+        axes.set_title(self._facts()[0])
+        return axes
 
     @property
     def level(self) -> float | None:
@@ -97,6 +140,19 @@ class Segmentation:
     def n_regions(self) -> int:
         """Number of different labels, without the 0 of masked pixels."""
         return int(self.labels.max()) + 1 - self.first_label
+
+    @property
+    def n_pieces(self) -> int:
+        """Number of connected pieces of the labels, without masked pixels."""
+        pieces = split_regions(self.labels)
+        return int(pieces.max()) + 1 if self.mask is None else len(np.unique(pieces[self.mask]))
+
+    @property
+    def next_steps(self) -> list[int]:
+        """Other numbers of regions to look at, as `Hierarchy.next_steps`; of cuts of it only."""
+        if self.hierarchy is None or self.n_clusters is not None:
+            return []
+        return self.hierarchy.next_steps(self.n_regions)
 
     def report(self) -> dict[str, Any]:
         """Return what a sidecar file holds: settings, timings and how the solver ended."""

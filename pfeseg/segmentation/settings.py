@@ -268,3 +268,31 @@ PRESETS: dict[str, Settings] = {
     ),
 }
 """What to start from."""
+
+
+def choose_settings(
+    base: Settings | None = None,
+    preset: str | None = None,
+    *,
+    n_clusters: int | str | None = None,
+    n_regions: int | None = None,
+    level: float | None = None,
+    **changes: Any,
+) -> Settings:
+    """Make settings of a base or a preset and single values; those that are None change nothing.
+
+    At most one of `n_clusters`, `n_regions` and `level` says how labels are cut.
+    """
+    if base is not None and preset is not None:
+        raise InvalidInputError(
+            f"settings and {argument('preset')} are both given; change the settings, or give "
+            f"{argument('preset')} alone"
+        )
+    given = {name: value for name, value in changes.items() if value is not None}
+    cut = make_cut(n_clusters, n_regions, level)
+    if cut != AUTOMATIC:
+        given["cut"] = cut
+    chosen = Settings.preset(preset or "default") if base is None else base
+    if not isinstance(chosen, Settings):
+        raise InvalidInputError(f"settings must be Settings, got {chosen!r}")
+    return chosen.changed(**given)

@@ -18,13 +18,14 @@ Each step is a pure function of what came before and of the settings:
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.errors import InvalidInputError, argument
+from pfeseg.errors import CutWarning, InvalidInputError, argument
 from pfeseg.image.arrays import ImageLike, Raster, as_raster
 from pfeseg.image.colour import Lab
 from pfeseg.image.detail import Detail, look_closely
@@ -116,6 +117,18 @@ def cluster_merged(merged: MergedImage, n_clusters: int, image: Raster, seed: in
 def cut_hierarchy(tree: Hierarchy, cut: Regions | Level) -> Labels:
     """Take the segmentation that a cut asks for."""
     return tree.with_regions(cut.n_regions) if isinstance(cut, Regions) else tree.cut(cut.level)
+
+
+def cut_finally(tree: Hierarchy, cut: Regions | Level) -> Labels:
+    """Do as `cut_hierarchy`, and warn if there are fewer regions than were asked for."""
+    if isinstance(cut, Regions) and cut.n_regions > tree.n_regions:
+        warnings.warn(
+            f"{argument('n_regions', cut.n_regions)} is more than the {tree.n_regions} finest "
+            "regions of the hierarchy; all of these are kept",
+            CutWarning,
+            stacklevel=2,
+        )
+    return cut_hierarchy(tree, cut)
 
 
 def enlarge_hierarchy(

@@ -17,30 +17,25 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.errors import InvalidInputError
-from pfeseg.image.arrays import ImageLike, Raster
-from pfeseg.image.resize import small_size
+from pfeseg.engines.engine import Call, Engine, Work
+from pfeseg.engines.local import Local
+from pfeseg.errors import InvalidInputError, PfesegError, argument
+from pfeseg.image.arrays import ImageLike, Raster, as_raster
 from pfeseg.labels.metrics import rand_index
-from pfeseg.parallel import run_unordered
 from pfeseg.segmentation.clock import OnStage
 from pfeseg.segmentation.cuts import Clusters
 from pfeseg.segmentation.methods import METHODS
+from pfeseg.segmentation.pairs import AUTO_DIMS, Pair, sweep_pairs
 from pfeseg.segmentation.prepared import PreparedImage
 from pfeseg.segmentation.settings import Settings
 from pfeseg.segmentation.walk import SmallCut, cut_small
 from pfeseg.solver.embedding import OnIteration, channel_energies
 from pfeseg.solver.polar import gram_matrix, squared_norm
 
-AUTO_DIMS = range(5, 11)
-AUTO_CLUSTERS = range(3, 9)
-"""What "auto" chooses among; chosen on images of BSDS train."""
-
 FLAT_STEP = 0.01
 """An edge is flat where its ends differ by less than this, in units of the root mean square row."""
 
 _CHUNK_EDGES = 1 << 15
-
-Pair = tuple[int, int | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,11 +99,15 @@ class Sweep:
 
 def sweep(
     image: ImageLike,
-    pairs: Sequence[Pair],
+    pairs: Sequence[Pair] | None = None,
     candidates: Sequence[Pair] | None = None,
     settings: Settings | None = None,
     *,
+    dims: Sequence[int] | None = None,
+    n_clusters: Sequence[int] | None = None,
     jobs: int = 1,
+    engine: Engine | None = None,
+    reader: Callable[[], Raster] | None = None,
     on_dimension: Callable[[int], None] | None = None,
     on_iteration: OnIteration | None = None,
     threads: int | None = None,
@@ -120,13 +119,22 @@ def sweep(
     ----------
     image : (H, W) or (H, W, 3) array
         As for `segment`.
-    pairs : sequence of (d, k)
-        A k of None stands for k = d.
+    pairs : sequence of (d, k), optional
+        A k of None stands for k = d. Unless given, those that `dims` and `n_clusters` make.
     candidates : sequence of (d, k), optional
         Pairs to recommend one of, and to be agreed with; `pairs` unless given.
     settings : Settings, optional
+    dims : sequence of int, optional
+        Dimensions to try, `AUTO_DIMS` unless given.
+    n_clusters : sequence of int, optional
+        Numbers of clusters to try with each of them. Unless given, k = d is tried, and k is
+        recommended from `AUTO_CLUSTERS`.
     jobs : int
         Processes to share the dimensions; never changes the result.
+    engine : Engine, optional
+        What shares the dimensions, in place of `jobs` processes of this machine.
+    reader : callable, optional
+        How other processes read the image, which is sent to them else.
     on_dimension : callable, optional
         Called with each d when its segmentations are done.
     on_iteration : callable, optional
@@ -141,8 +149,29 @@ def sweep(
     -------
     Sweep
         With a trial for each of the pairs, then for each other candidate.
+
+    Raises
+    ------
+    InvalidInputError
+        Where there is nothing to try, or more than the image has pixels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> image = np.zeros((40, 60, 3), np.uint8)
+    >>> image[:, 30:] = (250, 200, 0)
+    >>> result = pfeseg.sweep(image, dims=[2, 3], n_clusters=[2])
+    >>> [(trial.n_dims, trial.n_clusters) for trial in result.trials]
+    [(2, 2), (3, 2)]
     """
     settings = settings or Settings()
+    if pairs is None:
+        image = as_raster(image, settings.stretch, settings.bands)
+        pairs, among_all = sweep_pairs(settings, dims or AUTO_DIMS, n_clusters, image.shape)
+        candidates = among_all if candidates is None else candidates
+    elif dims is not None or n_clusters is not None:
+        raise InvalidInputError("a sweep takes pairs, or dims and n_clusters, but not both")
     asked = [(d, k or d) for d, k in pairs]
     among = asked if candidates is None else [(d, k or d) for d, k in candidates]
     if not among:
@@ -150,7 +179,7 @@ def sweep(
     wanted = list(dict.fromkeys(asked + among))
     prepared = PreparedImage(image, settings, threads=threads, on_stage=on_stage)
     found: dict[Pair, Trial] = {}
-    for of_one_dimension in _run(prepared, wanted, jobs, on_iteration):
+    for of_one_dimension in _run(prepared, wanted, engine or Local(jobs), reader, on_iteration):
         found |= {(t.n_dims, t.n_clusters): t for t in of_one_dimension}
         if on_dimension:
             on_dimension(of_one_dimension[0].n_dims)
@@ -188,67 +217,46 @@ def consensus(
     return np.asarray(np.divide(total, n_others, out=np.ones(len(rand)), where=n_others > 0))
 
 
-def sweep_pairs(
-    settings: Settings,
-    dims: Sequence[int],
-    n_clusters: Sequence[int] | None,
-    shape: tuple[int, ...],
-) -> tuple[list[Pair], list[Pair]]:
-    """List the pairs (d, k) to show, and those to choose among.
-
-    Without numbers of clusters, k = d is shown and k is chosen from `AUTO_CLUSTERS`.
-    """
-    if n_clusters:
-        asked: list[Pair] = [(d, k) for d in dims for k in n_clusters]
-        return asked, asked
-    return [(d, d) for d in dims], candidate_pairs(settings, dims, shape)
-
-
-def candidate_pairs(settings: Settings, dims: Sequence[int], shape: tuple[int, ...]) -> list[Pair]:
-    """List the pairs (d, k) to choose among where k is open, for an image of shape (H, W, ...).
-
-    A method without a dimension has d = k.
-    """
-    if not METHODS[settings.method].has_dims:
-        return _fitting([(k, k) for k in AUTO_CLUSTERS], settings, shape)
-    return _fitting([(d, k) for d in dims for k in AUTO_CLUSTERS], settings, shape)
-
-
-def auto_pairs(settings: Settings, shape: tuple[int, ...]) -> list[Pair]:
-    """List what "auto" in the settings chooses among for an image of shape (H, W, ...)."""
-    small_shape = small_size(shape, settings.shrinking(shape))
-    dims = AUTO_DIMS if settings.n_dims == "auto" else (settings.dims_for(small_shape),)
-    cut = settings.cut
-    if cut == Clusters("auto"):
-        return candidate_pairs(settings, dims, shape)
-    k = cut.n_clusters if isinstance(cut, Clusters) and isinstance(cut.n_clusters, int) else None
-    return _fitting([(d, k) for d in dims], settings, shape)
-
-
-def _fitting(pairs: list[Pair], settings: Settings, shape: tuple[int, ...]) -> list[Pair]:
-    """Leave out what is more than the pixels; one is left, if only to be refused with a reason."""
-    height, width = small_size(shape, settings.shrinking(shape))
-    return [(d, k) for d, k in pairs if max(d, k or d) <= height * width] or pairs[:1]
-
-
 def _run(
     prepared: PreparedImage,
     pairs: Sequence[tuple[int, int]],
-    jobs: int,
+    engine: Engine,
+    reader: Callable[[], Raster] | None,
     on_iteration: OnIteration | None,
 ) -> Iterator[list[Trial]]:
     """Yield the trials of each dimension, as they are done."""
     # The largest first: with several processes, none is left alone with it at the end.
     dims = sorted({d for d, _ in pairs}, reverse=True)
     clusters = {d: [k for e, k in pairs if e == d] for d in dims}
-    if jobs == 1 or len(dims) == 1:
+    if not engine.is_elsewhere:
         yield from (_trials(prepared, d, clusters[d], on_iteration) for d in dims)
         return
-    key = uuid.uuid4().hex
+    source = _Source(uuid.uuid4().hex, reader or prepared.image, prepared.settings)
     threads = prepared.threads or 1
-    calls = [(key, prepared.image, prepared.settings, threads, d, clusters[d]) for d in dims]
-    with closing(run_unordered(_trials_in_worker, calls, jobs)) as results:
+    calls = [(source, threads, d, clusters[d]) for d in dims]
+    work = Work(_trials_in_worker, shared=source)
+    with closing(engine.run(work, calls, _give_up)) as results:
         yield from results
+
+
+def _give_up(call: Call, reason: str) -> list[Trial]:
+    raise PfesegError(
+        f"given up, as two worker processes died of {argument('n_dims', call[2])} ({reason}); "
+        f"if memory is short, raise {argument('downsample')}"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """What a worker prepares: an image, or what reads it."""
+
+    key: str
+    image: Raster | Callable[[], Raster]
+    settings: Settings
+
+    def prepare(self, threads: int) -> PreparedImage:
+        image = self.image if isinstance(self.image, Raster) else self.image()
+        return PreparedImage(image, self.settings, threads=threads)
 
 
 _kept: dict[str, PreparedImage] = {}
@@ -256,17 +264,12 @@ _kept: dict[str, PreparedImage] = {}
 
 
 def _trials_in_worker(
-    key: str,
-    image: Raster,
-    settings: Settings,
-    threads: int,
-    n_dims: int,
-    clusters: Sequence[int],
+    source: _Source, threads: int, n_dims: int, clusters: Sequence[int]
 ) -> list[Trial]:
-    if key not in _kept:
+    if source.key not in _kept:
         _kept.clear()
-        _kept[key] = PreparedImage(image, settings, threads=threads)
-    return _trials(_kept[key], n_dims, clusters)
+        _kept[source.key] = source.prepare(threads)
+    return _trials(_kept[source.key], n_dims, clusters)
 
 
 def _trials(

@@ -15,7 +15,7 @@ from pfeseg.segmentation.methods import METHODS, Coordinates, MethodName
 from pfeseg.segmentation.prepared import PreparedImage
 from pfeseg.segmentation.result import Segmentation
 from pfeseg.segmentation.settings import Settings
-from pfeseg.segmentation.steps import cut_hierarchy
+from pfeseg.segmentation.steps import cut_finally, cut_hierarchy
 from pfeseg.solver.embedding import OnIteration
 from pfeseg.solver.graph import Graph
 
@@ -120,7 +120,7 @@ def segment_prepared(
             labels = prepared.full_labels(small.labels)
         else:
             assert tree is not None
-            labels = prepared.clean(cut_hierarchy(tree, cut))
+            labels = prepared.clean(cut_finally(tree, cut))
 
     black, white = prepared.image.ends
     return Segmentation(
@@ -142,4 +142,5 @@ def segment_prepared(
         n_clusters=small.n_clusters,
         timings=small.timings | clock.seconds,
         settings=small.settings,
+        image=prepared.image,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from pfeseg import kernels
 from pfeseg.solver.graph import Graph
 from pfeseg.solver.settings import SolverSettings
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FloatArray = NDArray[np.floating[Any]]
 
@@ -51,7 +54,7 @@ class IterationRecord:
     seconds: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Embedding:
     """Result of `embed`.
 
@@ -77,6 +80,20 @@ class Embedding:
     channel_energies: NDArray[np.float64]
     preconditioner: str | None
     settings: SolverSettings
+
+    def __repr__(self) -> str:
+        n, d = self.Y.shape
+        return f"<Embedding of {n} nodes in {d} dimensions: {self.stop_reason}>"
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the objective against the iterations with matplotlib, into `ax` or a new figure."""
+        from pfeseg.plotting import new_axes
+
+        axes = new_axes(ax)
+        axes.plot([record.objective for record in self.history], marker=".")
+        axes.set_xlabel("iteration")
+        axes.set_ylabel("objective")
+        return axes
 
 
 OnIteration = Callable[[IterationRecord], None]

@@ -76,6 +76,11 @@ class VolumeSettings:
         """Return the settings as plain values."""
         return dataclasses.asdict(self)
 
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> VolumeSettings:
+        """Make settings of what `to_dict` returned."""
+        return cls(**values | {"solver": SolverSettings(**values["solver"])})
+
 
 def check_spacing(spacing: Sequence[float]) -> Spacing:
     """Check the distances of voxels along z, y and x."""

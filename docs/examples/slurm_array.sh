@@ -1,0 +1,17 @@
+#!/bin/bash
+# A job array: each of its jobs works on one part of the images.
+#
+#   sbatch slurm_array.sh photos results
+#
+# A job that was stopped, or put back into the queue, goes on where it was.
+#SBATCH --job-name=pfeseg
+#SBATCH --array=1-20
+#SBATCH --cpus-per-task=4
+#SBATCH --mem=8G
+#SBATCH --time=02:00:00
+#SBATCH --requeue
+#SBATCH --output=pfeseg-%a.log
+set -eu
+pfeseg segment "$1" -r -o "$2" \
+    --shard "$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT" \
+    --jobs "$SLURM_CPUS_PER_TASK" --skip-existing -q

@@ -1,0 +1,83 @@
+"""Where a command makes its calls: options, and the engine that they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from pfeseg.cli.options import F, Heading, jobs_option, option
+
+if TYPE_CHECKING:
+    from pfeseg.engines.engine import Engine
+
+
+@dataclass(frozen=True)
+class Machines:
+    """What ``--jobs`` or ``--dask`` ask for.
+
+    Attributes
+    ----------
+    jobs : int
+    dask : str or None
+        Address of a scheduler.
+    wait : float
+        Seconds to wait for a worker of it.
+    """
+
+    jobs: int
+    dask: str | None
+    wait: float
+
+    @contextmanager
+    def open(self, calls: int, folder: Path, inputs: Sequence[Path]) -> Iterator[Engine]:
+        """Open an engine for some calls that read `inputs` and write into `folder`."""
+        if self.dask is None or not calls:
+            from pfeseg.engines.local import Local
+
+            yield Local(min(self.jobs, max(calls, 1)))
+            return
+        from pfeseg.engines.cluster import open_cluster
+
+        paths = [path.absolute() for path in inputs]
+        with open_cluster(self.dask, self.wait, folder.absolute(), paths) as cluster:
+            yield cluster
+
+
+def engine_options(text: str) -> Callable[[F], F]:
+    """Add ``--jobs``, ``--dask`` and ``--dask-wait``, which come as one argument, `machines`.
+
+    `text` says what runs side by side.
+    """
+
+    def add(command: Any) -> Any:
+        @wraps(command)
+        def packed(jobs: int, dask: str | None, dask_wait: float, **others: Any) -> Any:
+            source = click.get_current_context().get_parameter_source("jobs")
+            if dask is not None and source != ParameterSource.DEFAULT:
+                raise click.UsageError("give --jobs or --dask, not both")
+            return command(machines=Machines(jobs, dask, dask_wait), **others)
+
+        for add_option in (
+            option(
+                "--dask-wait", type=click.FloatRange(min=0), default=60.0, metavar="SECONDS",
+                heading=Heading.RUN,
+                help="Wait so long for a worker of the cluster while it has none.  [default: 60]",
+            ),
+            option(
+                "--dask", metavar="ADDRESS", heading=Heading.RUN,
+                help="Work on the Dask cluster of this scheduler, such as tcp://host:8786, with "
+                     "the same results; local:4 makes one of 4 processes on this machine.",
+            ),
+            jobs_option(text),
+        ):  # fmt: skip
+            packed = add_option(packed)
+        return packed
+
+    return add

@@ -1,0 +1,49 @@
+"""What ``--tile`` asks of a command: rasters that are segmented by parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from pfeseg.cli.engines import Machines
+from pfeseg.cli.options import F, Heading, option
+from pfeseg.cli.wording import usage_errors
+from pfeseg.files.kinds import BY_TILES
+from pfeseg.segmentation.settings import Settings
+
+
+def tile_option(command: F) -> F:
+    """Add ``--tile``."""
+    return option(
+        "--tile", type=click.IntRange(min=64), metavar="SIZE", heading=Heading.INPUTS,
+        help="Segment rasters of any size by overlapping tiles of at most this many pixels a "
+             "side, whose regions are joined across the seams. Each tile is embedded at "
+             "--max-size pixels; the overlay has at most 2000 a side, or --overlay-size.",
+    )(command)  # fmt: skip
+
+
+def check_tiled(
+    settings: Settings,
+    kinds: Sequence[str],
+    labels_format: str | None,
+    inputs: Sequence[str],
+    machines: Machines,
+) -> None:
+    """Refuse what cannot be done by tiles."""
+    from pfeseg.run.tiles import check_by_tiles
+
+    with usage_errors():
+        check_by_tiles(settings)
+    others = [kind for kind in kinds if kind not in BY_TILES]
+    if others:
+        raise click.UsageError(
+            f"--tile writes {', '.join(BY_TILES)}; not {', '.join(others)}, for which all of an "
+            "image is needed"
+        )
+    if labels_format == "png":
+        raise click.UsageError("--tile writes label maps as tif or npy, not as png")
+    if "-" in inputs:
+        raise click.UsageError("--tile reads files by parts, and standard input is none")
+    if machines.dask:
+        raise click.UsageError("--tile works on this machine only; give --jobs, not --dask")

@@ -1,0 +1,1 @@
+"""Where many calls run: processes of this machine, or an existing cluster."""

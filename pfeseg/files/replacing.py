@@ -1,0 +1,325 @@
+"""Files and folders that appear whole or not at all, alone or several together.
+
+Each is written under a random name that is made exclusively, so that no other process and no
+prepared link has it, and held by a lock until it gets its own name. A temporary that nobody holds
+was left by a run that is dead.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
+from fcntl import LOCK_EX, LOCK_NB, flock
+from pathlib import Path
+from stat import S_ISDIR, S_ISREG
+from typing import BinaryIO
+
+from pfeseg.errors import InvalidInputError, argument
+from pfeseg.machine import started_machine
+
+NUMBERED = re.compile(r"\d{4,}\.png")
+"""Names of the pictures in a folder of results, one a region."""
+
+_TEMPORARY = re.compile(r"\.pfeseg-(\w+)-\w+(-old)?\.part")
+
+LONG_DEAD = 24 * 3600
+"""Seconds after which a temporary of another machine, whose locks may not reach us, is dead."""
+
+
+class Made:
+    """A result that has been written, and waits for its name.
+
+    `stale` names what may lie beside the one that it replaces, and goes with that unless it is
+    written anew.
+    """
+
+    def __init__(self, temporary: Path, final: Path, held: int, stale: Iterable[Path] = ()) -> None:
+        self.temporary, self.final, self._held = temporary, final, held
+        self.stale = tuple(stale)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file, or of all files in the folder."""
+        return size_of(self.temporary)
+
+    def appear(self) -> None:
+        """Take the name, from what has it so far."""
+        try:
+            former = self.final.is_dir() and self.temporary.is_dir()
+            if former:
+                self._replace_folder()
+            else:
+                self.temporary.replace(self.final)
+        except OSError as error:
+            raise _unwritable(self.final, error) from error
+
+    def _replace_folder(self) -> None:
+        former = _new_name(self.final.parent)
+        self.final.rename(former)
+        try:
+            self.temporary.rename(self.final)
+        except OSError:
+            former.rename(self.final)
+            raise
+        shutil.rmtree(former, ignore_errors=True)
+
+    def equals_former(self) -> bool:
+        """Whether what has the name already holds the same bytes."""
+        if self.temporary.is_dir():
+            names = [path.name for path in self.temporary.iterdir()]
+            same = sorted(names) == sorted(path.name for path in self.final.iterdir())
+            return same and not any(
+                filecmp.cmpfiles(self.temporary, self.final, names, shallow=False)[1:]
+            )
+        return filecmp.cmp(self.temporary, self.final, shallow=False)
+
+    def discard(self) -> None:
+        """Give up the lock, and what was not given its name."""
+        with suppress(OSError):
+            self.temporary.unlink(missing_ok=True)
+        shutil.rmtree(self.temporary, ignore_errors=True)
+        with suppress(OSError):
+            os.close(self._held)
+
+
+_together: ContextVar[list[Made] | None] = ContextVar("results that appear together", default=None)
+
+
+@contextmanager
+def appearing_together(replaces: bool = True) -> Iterator[list[Made]]:
+    """Let all that is replaced inside the block appear at its end, in one go, or nothing of it.
+
+    Yields what has been made so far. Of two processes that do so with the same names at a time, the
+    later one's results are there in the end, all of them.
+
+    Parameters
+    ----------
+    replaces : bool
+        Whether files that are there may be replaced by others. If not, they may be empty or hold
+        the same bytes, but for the last, which tells of the others and differs each time.
+    """
+    made: list[Made] = []
+    token = _together.set(made)
+    try:
+        yield made
+        with _locked({part.final.parent for part in made}):
+            if not replaces:
+                _refuse_others(made[:-1])
+            stale = _stale(made)
+            if len(made) > 1:  # what marks all as done must not lie beside half of them
+                made[-1].final.unlink(missing_ok=True)
+            for part in made:
+                part.appear()
+            for path in stale:
+                path.unlink(missing_ok=True)
+    finally:
+        _together.reset(token)
+        for part in made:
+            part.discard()
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Offer a new file to write that becomes `path` if the block succeeds, and else vanishes."""
+    made = _together.get()
+    if made is None:
+        with appearing_together(), replacing(path) as file:
+            yield file
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _refuse_long(path)
+        temporary, held = _new(path.parent, _create_file)
+        made.append(Made(temporary, path, held))
+        # By what is held already, and not by its name, which could lead elsewhere by now.
+        with open(temporary, "w+b", opener=lambda *_: os.dup(held)) as file:
+            yield file
+        os.fsync(held)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+@contextmanager
+def replacing_folder(path: Path, own: re.Pattern[str] = NUMBERED) -> Iterator[Path]:
+    """Offer a new folder that becomes `path` if the block succeeds, and else vanishes.
+
+    A folder that is there already is replaced as a whole if all names in it are `own`, those of
+    numbered pictures; any other is not, as more would be lost than a result.
+    """
+    made = _together.get()
+    if made is None:
+        with appearing_together(), replacing_folder(path, own) as folder:
+            yield folder
+        return
+    try:
+        _refuse_foreign(path, own)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary, held = _new(path.parent, _create_folder)
+        made.append(Made(temporary, path, held))
+        yield temporary
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+@contextmanager
+def replacing_group(path: Path, beside: Iterable[Path] = ()) -> Iterator[Path]:
+    """Offer a new folder; what is written there, by `path`'s name, becomes `path` at the end.
+
+    This is for libraries that write files by their names only. Other files there become those
+    beside `path`. If `path` is replaced, those of `beside` that are not written anew are removed.
+    """
+    made = _together.get()
+    if made is None:
+        with appearing_together(), replacing_group(path, beside) as folder:
+            yield folder
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _refuse_long(path)
+        with scratch_folder(path.parent) as folder:
+            yield folder
+            for file in sorted(folder.iterdir(), key=lambda file: (file.name == path.name, file)):
+                temporary, held = _taken_over(file, path.parent)
+                stale = beside if file.name == path.name else ()
+                made.append(Made(temporary, path.with_name(file.name), held, stale))
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+@contextmanager
+def scratch_folder(beside: Path) -> Iterator[Path]:
+    """Offer a new folder inside another; it vanishes, at the latest when the next run begins."""
+    folder, held = _new(beside, _create_folder)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(held)
+
+
+def size_of(path: Path) -> int:
+    """Return the bytes of a file, or of all files in a folder; links are not followed."""
+    files = path.iterdir() if path.is_dir() else [path]
+    return sum(file.lstat().st_size for file in files)
+
+
+def clear_strays(folders: Iterable[Path]) -> None:
+    """Remove what runs that were killed have left half written in some folders."""
+    for folder in set(folders):
+        with suppress(OSError), os.scandir(folder) as entries:
+            for name in [e.name for e in entries if _TEMPORARY.fullmatch(e.name)]:
+                _clear(folder / name)
+
+
+def _clear(stray: Path) -> None:
+    """Remove a temporary file or folder if whoever made it is dead."""
+    with suppress(OSError):
+        held = os.open(stray, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            flock(held, LOCK_EX | LOCK_NB)
+            status = os.fstat(held)
+            found = _TEMPORARY.fullmatch(stray.name)
+            is_ours = found is not None and found[1] == started_machine()
+            if not is_ours and time.time() - status.st_mtime < LONG_DEAD:
+                return
+            if S_ISDIR(status.st_mode):
+                shutil.rmtree(stray)
+            elif S_ISREG(status.st_mode):
+                stray.unlink()
+        finally:
+            os.close(held)
+
+
+def _unwritable(path: Path, error: OSError) -> InvalidInputError:
+    return InvalidInputError(f"{path}: cannot be written ({error.strerror or error})")
+
+
+def _new_name(folder: Path) -> Path:
+    # Short, as the name of the result itself may be as long as names can be.
+    return folder / f".pfeseg-{started_machine()}-{os.urandom(8).hex()}.part"
+
+
+def _create_file(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+
+
+def _create_folder(path: Path) -> int:
+    path.mkdir()
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+
+
+def _new(folder: Path, create: Callable[[Path], int]) -> tuple[Path, int]:
+    """Make a temporary that none has made before, and hold it; returns its lock too."""
+    while True:
+        temporary = _new_name(folder)
+        held = create(temporary)
+        with suppress(OSError):  # taken for a stray before it was locked; or no locks are here
+            flock(held, LOCK_EX | LOCK_NB)
+        if os.path.lexists(temporary):
+            return temporary, held
+        os.close(held)
+
+
+def _taken_over(file: Path, folder: Path) -> tuple[Path, int]:
+    """Give a file a temporary name in another folder, and hold it; returns its lock too."""
+    held = os.open(file, os.O_RDONLY | os.O_NOFOLLOW)
+    with suppress(OSError):  # no locks are here
+        flock(held, LOCK_EX | LOCK_NB)
+    os.fsync(held)
+    return file.rename(_new_name(folder)), held
+
+
+def _refuse_long(path: Path) -> None:
+    if len(os.fsencode(path.name)) > os.pathconf(path.parent, "PC_NAME_MAX"):
+        raise OSError("the name is too long")
+
+
+@contextmanager
+def _locked(folders: Iterable[Path]) -> Iterator[None]:
+    """Keep other processes from giving names in some folders meanwhile."""
+    with ExitStack() as stack:
+        for folder in sorted({folder.resolve() for folder in folders}):
+            held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            stack.callback(os.close, held)
+            with suppress(OSError):  # some network drives have no locks
+                flock(held, LOCK_EX)
+        yield
+
+
+def _stale(made: Sequence[Made]) -> list[Path]:
+    """List what belongs to that which is replaced, and is not written anew."""
+    anew = {part.final for part in made}
+    replaced = [part for part in made if part.stale and os.path.lexists(part.final)]
+    stale = (path for part in replaced for path in part.stale if path not in anew)
+    return [path for path in stale if os.path.lexists(path)]
+
+
+def _refuse_others(made: Iterable[Made]) -> None:
+    for part in made:
+        exists = os.path.lexists(part.final) and size_of(part.final) > 0
+        if exists and not part.equals_former():
+            raise InvalidInputError(
+                f"{part.final}: is there, but is not what this run makes; "
+                f"use {argument('overwrite', True)} to replace it"
+            )
+
+
+def _refuse_foreign(folder: Path, own: re.Pattern[str]) -> None:
+    """Refuse to replace a file, a link, or a folder that holds anything but what is our own."""
+    if folder.is_symlink():
+        raise InvalidInputError(f"{folder}: cannot be made, as it is a link; remove it first")
+    if folder.exists() and not folder.is_dir():
+        raise InvalidInputError(f"{folder}: cannot be made, as it is a file")
+    entries = sorted(entry.name for entry in folder.iterdir()) if folder.exists() else []
+    foreign = [name for name in entries if not own.fullmatch(name)]
+    if foreign:
+        raise InvalidInputError(
+            f"{folder}: not replaced, as it holds {foreign[0]}, which is no result; "
+            "move or remove it first"
+        )

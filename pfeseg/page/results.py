@@ -1,0 +1,134 @@
+"""What lies in a folder of results, and what a page needs to know of each."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pfeseg.errors import InvalidInputError, PfesegWarning
+from pfeseg.files.kinds import KINDS, LABELS_FORMATS, PAGE, REPORT
+from pfeseg.files.labels import read_labels
+from pfeseg.files.page_data import PageData, read_page_data
+from pfeseg.files.raster import read_raster
+from pfeseg.files.report import read_report
+from pfeseg.image.arrays import Raster
+from pfeseg.labels.maps import consecutive
+
+NO_DATA = PageData(
+    None, np.zeros((0, 0, 0), np.int8), np.zeros(0), np.zeros(0), np.zeros(0, np.int8)
+)
+"""Of results that were written without `PAGE`."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An image without a result, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """One segmented image as it lies on disk.
+
+    Attributes
+    ----------
+    path : Path
+        Of the report.
+    report : dict
+    labels : (H, W) int32 array
+        0, 1, ..., none left out but the 0 of what a mask left out.
+    image : Raster or None
+        The original, if it is still where it was.
+    data : PageData
+    """
+
+    path: Path
+    report: dict[str, Any]
+    labels: NDArray[np.int32]
+    image: Raster | None
+    data: PageData
+
+    @property
+    def first_label(self) -> int:
+        """Label of the first region: 1 where 0 is what a mask leaves out."""
+        return int(self.report.get("first_label", 0))
+
+
+def find_reports(folder: Path) -> list[Path]:
+    """List the reports in a folder and its subfolders; other JSON files are none."""
+    if not folder.is_dir():
+        raise InvalidInputError(f"{folder}: expected a folder of results; there is none")
+    return [path for path in sorted(folder.rglob("*.json")) if _is_report(path)]
+
+
+def _is_report(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    try:
+        return "image_size" in read_report(path)
+    except InvalidInputError:
+        return False
+
+
+def read_result(path: Path) -> Result:
+    """Read what belongs to one report."""
+    report = read_report(path)
+    stem = str(path).removesuffix(KINDS[REPORT].suffix)
+    endings = (KINDS["labels"].suffix.format(labels_format=ending) for ending in LABELS_FORMATS)
+    written = _first_file(stem + ending for ending in endings)
+    page_file = _first_file([stem + KINDS[PAGE].suffix])
+    data = read_page_data(page_file) if page_file else NO_DATA
+    labels: NDArray[np.integer[Any]]
+    if written is not None:
+        labels = read_labels(written)
+    elif data.hierarchy is not None:
+        labels = data.hierarchy.with_regions(report["regions"])
+    else:
+        raise InvalidInputError(f"{path}: no label map lies beside it")
+    width, height = report["image_size"]
+    if labels.shape != (height, width):
+        raise InvalidInputError(
+            f"{written or page_file}: expected labels of {width} x {height} pixels, as {path} "
+            f"says, found {labels.shape[1]} x {labels.shape[0]}"
+        )
+    if report.get("first_label"):  # zero keeps its meaning, whatever comes first
+        numbered = consecutive(np.append(0, labels))[1:].reshape(height, width)
+    else:
+        numbered = consecutive(labels)
+    return Result(path, report, numbered, _read_original(path, report), data)
+
+
+def _first_file(names: Iterable[str]) -> Path | None:
+    return next((path for path in map(Path, names) if path.is_file()), None)
+
+
+def _read_original(path: Path, report: dict[str, Any]) -> Raster | None:
+    """Read the image of a report from where it was, or from beside the report."""
+    source = Path(str(report.get("input", "")))
+    original = _first_file([str(source), str(path.parent / source.name)])
+    if original is None:
+        return None
+    settings = report["settings"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PfesegWarning)  # they were told when it was segmented
+        try:
+            image = read_raster(
+                original,
+                settings.get("stretch"),
+                settings.get("bands"),
+                page=int(report.get("page", 0)),
+                allow_huge=True,  # as it was read before
+                mask=report.get("mask"),
+                nodata=[float(value) for value in report.get("nodata", ())],
+            )
+        except InvalidInputError:
+            return None
+    return image if list(image.shape[::-1]) == report["image_size"] else None

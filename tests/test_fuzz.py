@@ -1,0 +1,111 @@
+"""What fuzzing found, kept; and the fuzzers themselves, for a moment."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from helpers import ROOT
+
+from pfeseg import kernels
+
+INT = np.int32
+PATH = np.array([[0, 1], [1, 2]], INT)
+IMAGE = np.ones((4, 5, 3), np.float32)
+ZEROS = np.zeros((4, 5), INT)
+
+
+def loop(start: bool = True):
+    elimination = kernels.eliminate_graph(PATH, np.zeros((3, 0), INT), 100)
+    made = kernels.CholeskyLoopDouble(elimination, np.ones(2), np.ones(3), 1.0, 1.0, 1,
+                                      kernels.variant())  # fmt: skip
+    if start:
+        made.start(np.ones((3, 2)), 1)
+    return made
+
+
+def pcg(indptr, indices, data=(2.0, 2.0), degrees=(1.0, 1.0)):
+    arrays = np.array(indptr, INT), np.array(indices, INT), np.array(data)
+    return kernels.PcgLoopDouble(*arrays, np.ones(0), np.array(degrees), 1.0, 1.0, 0.0, 0.1, 9,
+                                 kernels.variant())  # fmt: skip
+
+
+def factor(indptr, indices, data):
+    return kernels.incomplete_cholesky(np.array(indptr, INT), np.array(indices, INT),
+                                       np.array(data, float), 0.0)  # fmt: skip
+
+
+def merge(pairs, **changed):
+    n, m = 3, len(pairs)
+    given = {
+        "areas": np.ones(n), "sums": np.ones((n, 1)), "ends": np.array([1], INT),
+        "comparisons": np.zeros(1, INT), "pairs": np.array(pairs, INT), "lengths": np.ones(m),
+        "contrasts": np.ones((m, 0)), "plain": np.ones(3), "root": np.ones(3), "cap": np.ones(3),
+    } | changed  # fmt: skip
+    return kernels.merge_regions(*given.values(), 1.0, 1.0, 0.0, 0.1, 1.0, 0.1)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: loop().advance(1, -5),
+        lambda: loop().advance(1, 0),
+        lambda: loop().advance(-1, 1),
+        lambda: loop(start=False).advance(1, 1),
+        lambda: loop().start(np.ones((3, 2)), 0),
+        lambda: pcg([0, 1, 5], [0, 1]),
+        lambda: pcg([0, 2, 1], [0, 1]),
+        lambda: pcg([0, 1, 2], [0, 9]),
+        lambda: pcg([0, 1, 2], [0, 1], degrees=np.ones(50)),
+        lambda: pcg([0, 1, 2], [0, 1], data=(2.0,)),
+        lambda: factor([], [], []),
+        lambda: factor([0, 2], [0, -1], [1, 1]),
+        lambda: factor([0, 2, 3], [1, 0, 1], [1, 1, 1]),
+        lambda: factor([0, 10**9], [0], [1]),
+        lambda: kernels.eliminate_graph(np.array([[1, 1]], INT), np.zeros((3, 0), INT), 100),
+        lambda: kernels.eliminate_graph(np.array([[0, 3]], INT), np.zeros((3, 0), INT), 100),
+        lambda: kernels.eliminate_graph(PATH, np.full((3, 2), 2**31 - 1, INT), 100),
+        lambda: kernels.eliminate_graph(np.zeros((0, 2), INT), np.zeros((0, 2), INT), 100),
+        lambda: merge([[1, 1]]),
+        lambda: merge([[0, 1], [0, 1]]),
+        lambda: merge([[0, 1], [1, 0]]),
+        lambda: merge([[0, 1]], areas=np.zeros(3)),
+        lambda: merge([[0, 1]], ends=np.array([2], INT)),
+        lambda: kernels.region_sums(ZEROS, -1, IMAGE),
+        lambda: kernels.class_counts(ZEROS, 1, ZEROS, -1),
+        lambda: kernels.edge_sums(np.zeros((1, 2), INT), -1, IMAGE[..., 0], IMAGE[..., 0]),
+        lambda: kernels.class_contrast(ZEROS, -1, np.ones(3), 3),
+        lambda: kernels.colour_contrast(IMAGE, 0, 3, np.ones(3), 2**31 - 1),
+        lambda: kernels.meetings(ZEROS - 1, np.array([[0, 1]], INT)),
+        lambda: kernels.match_boundaries(*[np.ones((4, 5), np.uint8)] * 2,
+                                         np.array([[2**31 - 1, 0]], INT)),
+        lambda: kernels.average_areas(IMAGE, np.nan, 1.0, 2, 2, 1),
+        lambda: kernels.average_areas(IMAGE.astype(np.uint8), 0.0, 1e300, 2, 2, 1),
+        lambda: kernels.lab_sums(ZEROS, -1, IMAGE, 0.0, 1.0),
+        lambda: kernels.join_pairs(PATH, -1),
+    ],
+)  # fmt: skip
+def test_kernels_refuse_at_their_door_what_would_leave_an_array(call):
+    with pytest.raises(ValueError, match=r"\w{3}"):
+        call()
+
+
+def test_numbers_that_are_none_lead_nowhere():
+    odd = np.full((2, 2, 3), np.nan, np.float32)
+    assert kernels.lab(odd)[..., 0].tolist() == [[0, 0], [0, 0]]
+    places = np.array([np.nan, np.inf, -np.inf])
+    found = kernels.interpolate(np.arange(4.0).reshape(4, 1, 1), places, np.zeros(1))
+    assert found.ravel().tolist() == [0, 3, 0]
+    tints, marks = np.full((1, 3), np.inf, np.float32), np.zeros((2, 2), np.uint8)
+    drawn = kernels.tint_regions(odd, 0.0, 1.0, 1.0, ZEROS[:2, :2].copy(), tints, marks)
+    assert set(drawn.ravel().tolist()) <= {0, 255}
+
+
+@pytest.mark.parametrize(("script", "target"), [("readers", "stage"), ("kernels", "trees")])
+def test_the_fuzzers_run(script, target, tmp_path):
+    command = [sys.executable, str(ROOT / "fuzz" / f"{script}.py"), "0.2", "7", target]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "0 of 1 targets did harm" in done.stdout

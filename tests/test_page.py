@@ -1,0 +1,309 @@
+"""Pages of results: what they are made of. tests/test_page_browser.py looks at them."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+import shlex
+import shutil
+import zlib
+from pathlib import Path
+
+import imageio.v3 as iio
+import numpy as np
+import pytest
+from helpers import SAMPLES, run, same_partition
+
+from pfeseg import Hierarchy, Settings, segment
+from pfeseg.cli.settings import make_settings, option_words
+from pfeseg.errors import InvalidInputError
+from pfeseg.files.page_data import read_page_data, write_page_data
+from pfeseg.labels.following import follow
+from pfeseg.labels.maps import CORNERS, SIDES, touching
+from pfeseg.page.bsds import markdown_blocks
+from pfeseg.page.html import page_html
+from pfeseg.page.packing import pack_array, pack_labels, script_json
+from pfeseg.page.record import make_record
+from pfeseg.page.results import find_reports
+from pfeseg.pictures.colours import nested_colours
+
+
+@pytest.fixture(scope="module")
+def cat() -> np.ndarray:
+    return iio.imread(SAMPLES / "chelsea.jpg")[:200, :300]
+
+
+@pytest.fixture
+def out(cat, tmp_path) -> Path:
+    """Segment one image; its results lie in a folder of their own."""
+    iio.imwrite(tmp_path / "cat.png", cat)
+    saved = ("--save", "labels,coco,page")
+    assert run("segment", tmp_path / "cat.png", "-o", tmp_path / "out", *saved).exit_code == 0
+    return tmp_path / "out"
+
+
+def data_of(page: Path, name: str = "page-data") -> dict:
+    found = re.search(rf'id="{name}">(.*?)</script>', page.read_text(), re.DOTALL)
+    return json.loads(found[1])
+
+
+def unpack(packed: dict) -> np.ndarray:
+    content = zlib.decompress(base64.b64decode(packed["bytes"]))
+    return np.frombuffer(content, "<" + packed["type"]).reshape(packed["shape"])
+
+
+def colours_of(tree: Hierarchy, n_regions: int, colours: np.ndarray) -> np.ndarray:
+    """Give each region of a cut the colour of the largest branch in it, merge by merge."""
+    areas = np.bincount(tree.base.ravel()).astype(float)
+    face = np.arange(len(areas))
+    for kept, absorbed in tree.merges[: len(tree.merges) + 1 - n_regions]:
+        if areas[absorbed] > areas[kept]:
+            face[kept] = face[absorbed]
+        areas[kept] += areas[absorbed]
+    cut = tree.with_regions(n_regions)
+    roots = np.zeros(int(cut.max()) + 1, dtype=int)
+    absorbed = set(tree.merges[: len(tree.merges) + 1 - n_regions, 1].tolist())
+    for root in set(range(len(areas))) - absorbed:
+        roots[cut[tree.base == root][0]] = root
+    return colours[face[roots]]
+
+
+def test_nested_colours_tell_touching_regions_apart_at_every_level(cat):
+    tree = segment(cat, Settings(max_size=60)).hierarchy
+    colours = nested_colours(tree)
+    for n_regions in (2, 3, 5, 10, 30, 100, len(tree.merges) + 1):
+        shown = colours_of(tree, n_regions, colours)
+        pairs = touching(tree.with_regions(n_regions), SIDES + CORNERS)
+        assert len(pairs) >= n_regions - 1
+        assert (shown[pairs[:, 0]] != shown[pairs[:, 1]]).any(axis=1).all()
+
+
+def test_page_data_gives_back_hierarchy_channels_and_history(cat, tmp_path):
+    mask = np.ones(cat.shape[:2], bool)
+    mask[:50, :80] = False
+    for inside in (None, mask):
+        result = segment(cat, mask=inside)
+        write_page_data(tmp_path / "x.npz", result)
+        data = read_page_data(tmp_path / "x.npz")
+        for n_regions in (1, 4, 20):
+            expected = result.hierarchy.with_regions(n_regions)
+            np.testing.assert_array_equal(data.hierarchy.with_regions(n_regions), expected)
+        height, width = result.small_image.shape[:2]
+        assert data.channels.shape == (8, height, width)
+        assert (np.abs(data.channels).max(axis=(1, 2)) == 127).all()
+        history = result.embedding.history
+        assert data.objective.tolist() == [record.objective for record in history]
+        known = [record.orthogonality_error for record in history]
+        np.testing.assert_array_equal(data.orthogonality_error, np.array(known, float))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"base": np.full((4, 4), 7)},
+        {"merges": np.zeros((3, 5), np.int32)},
+        {"levels": np.zeros(2)},
+        {"merges": np.full((3, 2), -1)},
+        {"base": np.array([[{}]], dtype=object)},
+        {"channels": np.zeros(3)},
+    ],
+)
+def test_damaged_page_data_is_refused(tmp_path, change):
+    content = {
+        "base": np.arange(4).reshape(2, 2),
+        "merges": np.array([[0, 1], [0, 2], [0, 3]]),
+        "levels": np.zeros(3),
+        "outside": np.array(-1),
+        "channels": np.zeros((1, 2, 2), np.int8),
+        **{name: np.zeros(3) for name in ("objective", "orthogonality_error", "stage")},
+    }
+    np.savez(tmp_path / "good.npz", **content)
+    assert read_page_data(tmp_path / "good.npz").hierarchy.with_regions(2).max() == 1
+    np.savez(tmp_path / "bad.npz", **(content | change))
+    with pytest.raises(InvalidInputError, match=r"bad\.npz: not data of a page"):
+        read_page_data(tmp_path / "bad.npz")
+
+
+@pytest.mark.parametrize("largest", [200, 60_000, 70_000])
+def test_packed_labels_lose_nothing(largest):
+    labels = np.random.default_rng(0).integers(0, largest, (37, 23))
+    rows = unpack(pack_labels(labels)).copy()
+    for y in range(1, len(rows)):
+        rows[y] ^= rows[y - 1]
+    np.testing.assert_array_equal(rows, labels)
+
+
+def test_packed_arrays_lose_nothing():
+    for array in (np.arange(-9, 9, dtype=np.int8), np.linspace(0, 1, 7, dtype=np.float32)):
+        np.testing.assert_array_equal(unpack(pack_array(array)), array)
+
+
+def test_no_text_ends_the_script_that_holds_it():
+    hostile = "</script><!-- <script> \u2028 ' \" & \x00 \ud800"
+    assert "<" not in script_json([hostile])
+    assert json.loads(script_json([hostile])) == [hostile]
+    page = "".join(page_html("batch", hostile, {"name": hostile}))
+    assert page.count("</script>") == 2
+    assert "<title>&lt;/script&gt;&lt;!--" in page
+    page.encode("utf-8")
+
+
+def test_a_page_asks_nothing_of_the_network():
+    for kind in ("batch", "sweep", "bsds"):
+        page = "".join(page_html(kind, "x", {}))
+        addresses = set(re.findall(r"https?://[^\s\"']+", page))
+        assert addresses == ({"http://www.w3.org/2000/svg"})  # a name, which is not loaded
+        assert "default-src 'none'" in html.unescape(page)
+
+
+def test_reports_are_found_among_other_files(out):
+    (out / "deeper").mkdir()
+    shutil.copy(out / "cat.json", out / "deeper" / "cat.json")
+    (out / "broken.json").write_text("{")
+    (out / "other.json").write_text('{"pfeseg_version": "1"}')
+    assert find_reports(out) == [out / "cat.json", out / "deeper" / "cat.json"]
+    assert run("report", out, "-q").exit_code == 0
+    assert [image["name"] for image in data_of(out / "report.html")["images"]] == [
+        "cat",
+        "deeper/cat",
+    ]
+
+
+def test_the_same_page_comes_with_one_and_two_jobs(out):
+    shutil.copytree(out, out / "again")
+    assert run("report", out, "-o", out / "1.html").exit_code == 0
+    assert run("report", out, "-o", out / "2.html", "--jobs", 2).exit_code == 0
+    assert (out / "1.html").read_bytes() == (out / "2.html").read_bytes()
+
+
+def test_originals_are_looked_for_beside_the_results_too(out):
+    def detail() -> dict:
+        return make_record(out / "cat.json", "cat").detail
+
+    assert detail()["original"].startswith("data:image/jpeg;base64,")
+    original = out.parent / "cat.png"
+    original.rename(out / "cat.png")
+    found = detail()
+    assert found["original"].startswith("data:image/jpeg;base64,")
+    (out / "cat.png").unlink()
+    gone = detail()
+    assert gone["original"] is None
+    assert "means" not in gone["maps"][0]
+    assert gone["maps"][0]["labels"] == found["maps"][0]["labels"]
+
+
+def test_what_is_missing_beside_a_report_is_done_without_or_told(out):
+    (out / "cat_labels.png").rename(out / "kept.png")
+    assert make_record(out / "cat.json", "cat").summary["status"] == "done"  # from the hierarchy
+    (out / "cat_page.npz").unlink()
+    summary = make_record(out / "cat.json", "cat").summary
+    assert summary["status"] == "failed"
+    assert summary["reason"].endswith("cat.json: no label map lies beside it")
+    (out / "kept.png").rename(out / "cat_labels.png")
+    (only,) = make_record(out / "cat.json", "cat").detail["maps"]
+    assert only["kind"] == "labels"
+    iio.imwrite(out / "cat_labels.png", np.zeros((3, 3), np.uint16))
+    reason = make_record(out / "cat.json", "cat").summary["reason"]
+    assert "expected labels of 300 x 200 pixels" in reason
+
+
+def test_labels_that_are_no_cut_of_the_hierarchy_are_shown_beside_it(cat, tmp_path):
+    iio.imwrite(tmp_path / "cat.png", cat)
+    options = ("-k", 4, "--hierarchy", "--save", "labels,page", "-o", tmp_path)
+    assert run("segment", tmp_path / "cat.png", *options).exit_code == 0
+    maps = make_record(tmp_path / "cat.json", "cat").detail["maps"]
+    assert [map["kind"] for map in maps] == ["labels", "levels"]
+    labels = unpack(maps[0]["labels"]).copy()
+    for y in range(1, len(labels)):
+        labels[y] ^= labels[y - 1]
+    assert same_partition(labels, iio.imread(tmp_path / "cat_labels.png"))
+
+
+def test_warnings_of_an_image_are_in_its_report_and_on_its_page(tmp_path):
+    bands = np.random.default_rng(0).integers(0, 255, (40, 50, 5), dtype=np.uint8)
+    np.save(tmp_path / "bands.npy", bands)
+    assert run("segment", tmp_path / "bands.npy", "--report").exit_code == 0
+    told = json.loads((tmp_path / "bands.json").read_text())["warnings"]
+    assert told == ['5 bands, used 1,2,3; bands="all" uses all']
+    assert data_of(tmp_path / "report.html")["images"][0]["status"] == "warned"
+    assert data_of(tmp_path / "report.html", "image-0")["warnings"] == told
+
+
+def test_the_page_of_a_batch_tells_failures_and_skipped_images(cat, tmp_path):
+    iio.imwrite(tmp_path / "cat.png", cat)
+    (tmp_path / "bad.png").write_bytes(b"")
+    page = tmp_path / "out" / "report.html"
+    command = ("segment", tmp_path, "-o", page.parent)
+    assert run(*command, "--report").exit_code == 1
+    first = data_of(page)["images"]
+    assert [image["status"] for image in first] == ["done", "failed"]
+    assert first[1]["reason"] == f"{tmp_path / 'bad.png'}: the file is empty"
+    again = run(*command, "--report")
+    assert again.exit_code == 1
+    assert "use --overwrite to replace it, or --skip-existing" in again.stderr
+    assert run(*command, "--report", "--skip-existing").exit_code == 1
+    assert data_of(page)["images"] == first
+
+
+def test_a_page_is_not_written_over_unasked(out):
+    assert run("report", out).exit_code == 0
+    refused = run("report", out)
+    assert refused.exit_code == 1
+    assert "report.html exists; use --overwrite" in refused.stderr
+    assert run("report", out, "--overwrite").exit_code == 0
+    assert run("report", out, "-o", out / "page.txt").exit_code == 2
+
+
+def test_a_folder_without_results_is_told(tmp_path):
+    for folder, reason in ((tmp_path, "found no report"), (tmp_path / "no", "there is none")):
+        result = run("report", folder)
+        assert result.exit_code == 1
+        assert reason in result.stderr
+        assert result.stderr.count("\n") == 1
+
+
+def test_regions_keep_their_numbers_from_map_to_map():
+    rng = np.random.default_rng(1)
+    before = rng.integers(0, 6, (20, 30))
+    before[0, :6] = range(6)
+    renamed = rng.permutation(6)[before]
+    first, second = follow([before, renamed])
+    np.testing.assert_array_equal(first, before)
+    np.testing.assert_array_equal(second, before)
+    split = renamed.copy()
+    split[:10][renamed[:10] == 2] = 6
+    (_, _, third) = follow([before, renamed, split])
+    assert len(np.unique(third)) == 7
+    assert third.max() == 6  # a number that none had
+    assert same_partition(third, split)
+    assert (third == before).mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(),
+        Settings(seed=4, refine=False, neighbours=8, sigma="0.5rms", bands="2,3"),
+        Settings.preset("paper", max_size=90),
+        Settings(solver=Settings().solver.__class__(lam=5.0, precision="double")),
+    ],
+)
+def test_options_make_the_settings_that_they_were_made_of(settings, monkeypatch, tmp_path):
+    made = []
+    monkeypatch.setattr(
+        "pfeseg.cli.segment.make_settings", lambda **given: made.append(make_settings(**given))
+    )
+    words = shlex.split(shlex.join(option_words(settings)))
+    run("segment", tmp_path / "none.png", *words)
+    assert made[0].changed(cut=settings.cut, n_dims=settings.n_dims) == settings
+
+
+def test_tables_are_taken_out_of_markdown():
+    text = "# Title\n\nSome words.\n\n| a | b |\n|---|---|\n| x | 1 |\n| y | |\n"
+    assert markdown_blocks(text) == [
+        {"kind": "heading", "text": "Title"},
+        {"kind": "text", "text": "Some words."},
+        {"kind": "table", "head": ["a", "b"], "rows": [["x", "1"], ["y", ""]]},
+    ]

@@ -1,0 +1,235 @@
+"""Hostile files: what they claim, what they are, and what they are called."""
+
+from __future__ import annotations
+
+import io
+import os
+import struct
+import subprocess
+import sys
+import zipfile
+import zlib
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers import SAMPLES
+from PIL import Image
+
+from pfeseg import InvalidInputError
+from pfeseg.files.labels import read_labels
+from pfeseg.files.opening import parse_npy, parse_npz, read_file
+from pfeseg.files.raster import read_raster
+from pfeseg.files.reading import read_image
+
+MEMORY = 700_000_000
+"""Bytes that a reader of a small file may take, with all libraries."""
+
+
+def limited(
+    *args: object, memory: int = MEMORY, timeout: float = 60
+) -> subprocess.CompletedProcess:
+    """Run a command in a process of its own that may take little memory."""
+    program = (
+        f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({memory},) * 2)\n"
+        "import sys; from pfeseg.cli import main; main(sys.argv[1:], prog_name='pfeseg')"
+    )
+    command = [sys.executable, "-c", program, *map(str, args)]
+    quick = {"OPENBLAS_NUM_THREADS": "1"}  # each thread takes addresses
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=60, env=os.environ | quick
+    )
+
+
+def refused(result: subprocess.CompletedProcess, message: str) -> None:
+    assert message in result.stderr, result.stderr
+    assert result.returncode == 1
+    assert result.stderr.count("\n") == 1
+
+
+def chunk(kind: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(
+        ">I", zlib.crc32(kind + content)
+    )  # fmt: skip
+
+
+def huge_png(width: int, height: int, depth: int = 8, colours: int = 0) -> bytes:
+    """Make a PNG file of so many pixels, all zero."""
+    channels = {0: 1, 2: 3, 4: 2, 6: 4}[colours]
+    packer = zlib.compressobj(9)
+    row = bytes(1 + width * channels * depth // 8)
+    data = b"".join(packer.compress(row) for _ in range(height)) + packer.flush()
+    head = struct.pack(">2I5B", width, height, depth, colours, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        chunk(*part) for part in ((b"IHDR", head), (b"IDAT", data), (b"IEND", b""))
+    )
+
+
+@pytest.fixture(scope="session")
+def vast() -> bytes:
+    return huge_png(20_000, 20_000)
+
+
+def gif(width: int, height: int) -> bytes:
+    """Make two frames of a pixel each on a large screen."""
+    frame = b"\x2c" + struct.pack("<4HB", 0, 0, 1, 1, 0) + b"\x02\x02\x44\x01\x00"
+    screen = struct.pack("<2H3B", width, height, 0x80, 0, 0) + bytes(6)
+    return b"GIF89a" + screen + frame + frame + b";"
+
+
+def test_sizes_are_checked_before_memory_is_taken(tmp_path, vast):
+    small = io.BytesIO()
+    Image.new("L", (8, 8)).save(small, "ICO", sizes=[(8, 8)])
+    icon = bytearray(small.getvalue()[:22]) + vast
+    struct.pack_into("<2I", icon, 14, len(vast), 22)
+    (tmp_path / "icon.png").write_bytes(icon)
+    (tmp_path / "frames.gif").write_bytes(gif(60_000, 60_000))
+    (tmp_path / "vast.png").write_bytes(vast)
+    header = {"descr": "|u1", "fortran_order": False, "shape": (100_000, 100_000)}
+    with (tmp_path / "vast.npy").open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, header)
+        file.write(bytes(100))
+    with zipfile.ZipFile(tmp_path / "bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("image.npy", (tmp_path / "vast.npy").read_bytes()[:128] + bytes(10**8))
+    out = tmp_path / "out.npz"
+    for args, message in [
+        (("downsample", tmp_path / "icon.png", "-o", out), "not an image that can be read"),
+        (("downsample", tmp_path / "frames.gif", "--page", 1, "-o", out), "more than 100 million"),
+        (("downsample", tmp_path / "vast.png", "-o", out), "more than 100 million"),
+        (("downsample", tmp_path / "vast.npy", "-o", out), "are not what the rest of the file"),
+        (("info", tmp_path / "vast.png"), "more than 100 million"),
+        (("info", tmp_path / "vast.npy"), "not a label map that can be read"),
+        (("evaluate", tmp_path / "vast.png", tmp_path / "vast.png"), "more than 100 million"),
+        (("graph", tmp_path / "bomb.npz", "-o", out), "expected a file made by"),
+    ]:
+        refused(limited(*args), message)
+
+
+def test_bands_count_too(tmp_path, monkeypatch):
+    import tifffile
+
+    monkeypatch.setattr("pfeseg.files.opening.MAX_BYTES", 10_000)
+    many = np.zeros((10, 10, 60), np.uint16)
+    tifffile.imwrite(tmp_path / "a.tif", many, photometric="minisblack", planarconfig="contig")
+    with pytest.raises(InvalidInputError, match="10 x 10 pixels of 120 bytes are more than"):
+        read_image(tmp_path / "a.tif")
+    assert read_image(tmp_path / "a.tif", allow_huge=True).shape == many.shape
+
+
+@pytest.mark.parametrize("command", ["downsample", "info", "graph", "evaluate", "config"])
+def test_only_regular_files_are_read(tmp_path, command):
+    os.mkfifo(tmp_path / "pipe.png")
+    ending = {"graph": ".npz", "config": ".json"}.get(command, ".png")
+    (tmp_path / f"device{ending}").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / f"fifo{ending}")
+    for name, what in ((f"device{ending}", "a device"), (f"fifo{ending}", "a pipe")):
+        path, out = tmp_path / name, tmp_path / "out.npz"
+        args = {
+            "downsample": (path, "-o", out), "info": (path,), "graph": (path, "-o", out),
+            "evaluate": (path, SAMPLES / "scene_labels.png"),
+        }  # fmt: skip
+        if command == "config":
+            result = limited("segment", SAMPLES / "scene.png", "-o", tmp_path, "--config", path)
+        else:
+            result = limited(command, *args[command])
+        assert f"{name}: expected a file, found {what}" in result.stderr
+        assert result.stderr.count("\n") == 1
+
+
+def test_pipes_and_devices_in_a_folder(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    os.mkfifo(folder / "pipe.png")
+    (folder / "device.png").symlink_to("/dev/zero")
+    (folder / "a.png").write_bytes((SAMPLES / "scene.png").read_bytes())
+    result = limited("segment", folder, "-o", tmp_path / "out", "-d", 3, memory=4 * 10**9)
+    assert "device.png: expected a file, found a device" in result.stderr
+    assert "2 images: 1 done, 1 failed" in result.stderr
+
+
+def test_lists_of_names_have_an_end_and_may_be_pipes(tmp_path):
+    (tmp_path / "endless").symlink_to("/dev/zero")
+    result = limited("segment", "--files-from", tmp_path / "endless", memory=2 * 10**9)
+    refused(result, "endless: has more than the 256000000 bytes")
+    shell = f"{sys.executable} -m pfeseg segment --files-from <(echo {tmp_path}/no.png)"
+    result = subprocess.run(["bash", "-c", shell], capture_output=True, text=True)
+    refused(result, "no.png: no such file")
+
+
+def test_formats_are_a_fixed_list(tmp_path):
+    (tmp_path / "photo.jpg").write_bytes(
+        b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\nshowpage\n%%EOF\n"
+    )
+    program = (
+        "import sys, subprocess; from pathlib import Path\n"
+        "from pfeseg.files.reading import read_image\n"
+        "sys.addaudithook(lambda event, _: event == 'subprocess.Popen' and sys.exit(7))\n"
+        "read_image(Path(sys.argv[1]))"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "photo.jpg")]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 1
+    assert "not an image that can be read" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"shape": (-2, -8), "descr": "|u1"},
+        {"shape": (4, 5), "descr": "|u1"},
+        {"shape": (2**62, 2**62), "descr": "|V0"},
+        {"shape": (4,), "descr": "|O"},
+        {"shape": (4,), "descr": [("a", "<i4")]},
+    ],
+)
+def test_arrays_are_as_large_as_they_say(content):
+    stream = io.BytesIO()
+    np.lib.format.write_array_header_1_0(stream, {"fortran_order": False, **content})
+    with pytest.raises(ValueError, match=r"array|hold"):
+        parse_npy(stream.getvalue() + bytes(16))
+
+
+def test_arrays_come_as_numpy_reads_them():
+    for array in (np.arange(6.0).reshape(2, 3), np.asfortranarray(np.eye(3)), np.array("text"),
+                  np.zeros((0, 3), ">i2"), np.array(True)):  # fmt: skip
+        stream = io.BytesIO()
+        np.savez(stream, first=array, other=array)
+        found = parse_npz(stream.getvalue())
+        assert list(found) == ["first", "other"]
+        assert (found["other"].dtype, found["other"].shape) == (array.dtype, array.shape)
+        assert (found["other"] == array).all()
+
+
+def test_what_tifffile_wonders_at_is_not_printed(tmp_path):
+    import tifffile
+
+    image = np.zeros((20, 30, 3), np.uint16)
+    tifffile.imwrite(tmp_path / "a.tif", image, photometric="rgb", description="x" * 50)
+    content = bytearray((tmp_path / "a.tif").read_bytes())
+    content[-20:] = b""
+    for position in range(8, 200, 3):
+        damaged = bytearray(content)
+        damaged[position] ^= 0x55
+        (tmp_path / "b.tif").write_bytes(damaged)
+        for read in (read_raster, read_labels):
+            with suppress(InvalidInputError):
+                read(tmp_path / "b.tif")
+    program = (
+        "import sys, logging; from pathlib import Path\n"
+        "from pfeseg.files.labels import read_labels\n"
+        "try: read_labels(Path(sys.argv[1]))\n"
+        "except ValueError: pass"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "b.tif")]
+    assert subprocess.run(command, capture_output=True, text=True).stderr == ""
+
+
+def test_a_file_of_bytes_is_read_whole(tmp_path):
+    (tmp_path / "a").write_bytes(b"abc")
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    assert read_file(tmp_path / "link") == b"abc"
+    with pytest.raises(InvalidInputError, match="more than the 2 that are read"):
+        read_file(tmp_path / "a", 2)
+    with pytest.raises(InvalidInputError, match="cannot be read"):
+        read_file(Path("a\0b"))
