@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 import imageio.v3 as iio
 import numpy as np
@@ -338,12 +339,14 @@ def test_sigterm_ends_the_workers_and_leaves_nothing_half_written(samples, tmp_p
 def test_killed_workers_cost_no_image(whole, tmp_path):
     process = start_batch(whole.parent / "in", tmp_path / "out")
     killed = set()
-    while len(killed) < 2:
+    while len(killed) < 2 and process.poll() is None:
         for worker in set(children(process.pid)) - killed:
-            os.kill(worker, signal.SIGKILL)
-            killed.add(worker)
-            time.sleep(0.3)
+            with suppress(ProcessLookupError):  # it has just ended by itself
+                os.kill(worker, signal.SIGKILL)
+                killed.add(worker)
+                time.sleep(0.3)
     _, errors = process.communicate(timeout=30)
+    assert killed, "the batch was over before a worker could be killed"
     assert process.returncode == 0, errors
     assert "4 images: 4 done, 0 failed" in errors
     assert names(tmp_path / "out") == names(whole)

@@ -51,8 +51,9 @@ FACTOR = 20
 COPIES = 7
 """Numbers kept for each pixel that is embedded and each dimension, beside one for each edge."""
 
-KEPT = 3
-"""How many of these the other system of the solver keeps, if it is kept."""
+KEPT = 4
+"""How many of these stay from one of many segmentations to the next: what the other system of the
+solver keeps, and the embedding itself."""
 
 
 def estimate_memory(
