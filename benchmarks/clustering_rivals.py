@@ -30,8 +30,11 @@ Method = Callable[[np.ndarray, int, int], Labels]
 GROWTH = (1_000, 4_000, 16_000, 70_000)
 """Points of the sets on which time is measured."""
 
-LONGEST = 90.0
-"""Seconds after which a method is not tried on more points."""
+GROWING = ("PFEClustering", "SpectralClustering", "HDBSCAN", "KMeans")
+"""Methods of which time is measured; the others need memory that grows with the square."""
+
+LONGEST = 180.0
+"""Seconds that a method may be expected to take, by its growth so far; else it is left out."""
 
 
 def _pfe(X: np.ndarray, k: int, seed: int) -> Labels:
@@ -154,16 +157,23 @@ def growing(n: int) -> DataSet:
 
 def time_growth(sizes: tuple[int, ...]) -> dict[str, list[tuple[int, float, float]]]:
     """Time each method on more and more points until it takes too long."""
-    taken: dict[str, list[tuple[int, float, float]]] = {name: [] for name in METHODS}
+    taken: dict[str, list[tuple[int, float, float]]] = {name: [] for name in GROWING}
     for n in sizes:
         data = growing(n)
-        for name, method in METHODS.items():
-            if taken[name] and taken[name][-1][1] > LONGEST / 4:
+        for name in GROWING:
+            method = METHODS[name]
+            seconds = [time_ for _, time_, _ in taken[name]]
+            if len(seconds) < len(taken["PFEClustering"]) - 1 or _expected(seconds) > LONGEST:
                 continue
             result = judge(data, method)
             taken[name].append((n, result["seconds"], result["ARI"]))
             print(f"{name:20} {n:6} x 784 {_cell(result)}", flush=True)
     return taken
+
+
+def _expected(seconds: list[float]) -> float:
+    """Return how long the next size will take if it is to the last as that to the one before."""
+    return seconds[-1] ** 2 / seconds[-2] if len(seconds) > 1 else 0.0
 
 
 def draw(path: Path) -> None:
@@ -193,7 +203,7 @@ def draw(path: Path) -> None:
             if data is flat[0]:
                 axis.set_title(name, fontsize=10)
             axis.text(0.98, 0.03, f"{score:.2f}", transform=axis.transAxes, ha="right", fontsize=9)
-    figure.savefig(path, dpi=100)
+    figure.savefig(path, dpi=60, pil_kwargs={"optimize": True})
 
 
 def main() -> None:
