@@ -269,7 +269,8 @@ def segment(
             reporter.add(Row(str(task.source), "skipped"))
     elif not overwrite:
         refuse_done(tasks)
-    clear_strays(path.parent for task in tasks for path in task.results.values())
+    folders = {path.parent for task in tasks for path in task.results.values()}
+    clear_strays(folders)
     page = BatchPage.plan(plan, overwrite or skip_existing) if wants_page else None
     for item in found:
         if item.problem and reporter.wants_more:
@@ -283,6 +284,8 @@ def segment(
                         break
         except EngineError as error:
             reporter.break_off(error.marked)
+    if len(tasks) > 1:
+        clear_strays(folders)  # of workers that were killed
     code = reporter.finish()
     if page:
         page.write([item.path for item in found], reporter.failures, machines.jobs, quiet)
