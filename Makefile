@@ -66,7 +66,7 @@ sanitize: ## Run the kernels' tests, and fuzz them, under AddressSanitizer and U
 	build/sanitize/bin/python -m pip install --quiet --disable-pip-version-check \
 		--config-settings=cmake.define.PFESEG_SANITIZE=ON '.[dev]'
 	$(SANITIZED) build/sanitize/bin/python fuzz/kernels.py 20
-	$(SANITIZED) build/sanitize/bin/pytest tests/test_kernels.py tests/test_solver.py tests/test_hierarchy.py tests/test_boundaries.py \
+	$(SANITIZED) build/sanitize/bin/pytest tests/test_fuzz.py tests/test_kernels.py tests/test_solver.py tests/test_hierarchy.py tests/test_boundaries.py \
 		tests/test_image.py tests/test_refine.py tests/test_pictures.py tests/test_files.py \
 		tests/test_filters.py tests/test_pixel_kernels.py
 

@@ -62,9 +62,9 @@ def _sides(rng: Rng) -> tuple[int, int]:
 
 
 def _graph(rng: Rng) -> tuple[int, np.ndarray]:
-    n = int(rng.integers(1, 30))
+    n = int(rng.integers(1, 30)) if rng.random() < 0.9 else 300  # which is cut into parts
     pairs = np.stack(np.triu_indices(n, 1), axis=1).astype(np.int32)
-    edges = pairs[rng.random(len(pairs)) < rng.random()]
+    edges = pairs[rng.random(len(pairs)) < rng.random() * min(1, 30 / n)]
     if len(edges) and rng.random() < 0.2:  # an edge twice, or from a node to itself
         edges[rng.integers(len(edges))] = edges[rng.integers(len(edges))][::-1]
     if edges.size and rng.random() < 0.1:
@@ -89,6 +89,8 @@ def direct(rng: Rng) -> None:
     n, edges = _graph(rng)
     positions = integers(rng, (n, int(rng.integers(0, 3))), 9)
     found = kernels.eliminate_graph(edges, positions, whole(rng, 1, 10**6))
+    if not found.fits:
+        raise ValueError(f"{found.entries} entries are too many")
     kind = np.float32 if rng.random() < 0.5 else np.float64
     make = kernels.CholeskyLoopSingle if kind == np.float32 else kernels.CholeskyLoopDouble
     loop = make(found, reals(rng, (len(edges),)), reals(rng, (n,)) + 1, 1.0, number(rng),
@@ -117,6 +119,23 @@ def iterative(rng: Rng) -> None:
     loop = make(indptr, indices, data, reals(rng, (upper,)), reals(rng, (n,)) + 1, 1.0, 1.0, 0.5,
                 number(rng), min(whole(rng, 1, 50), 1000), kernels.variant())  # fmt: skip
     _loop(rng, loop, n, kind)
+
+
+def embeddings(rng: Rng) -> None:
+    """Do what the solver does with an embedding, a row for each node."""
+    n, edges = _graph(rng)
+    d, kind = int(rng.integers(1, 20)), rng.choice([np.float32, np.float64])
+    Y, more, target = (reals(rng, (n, d), kind) for _ in range(3))
+    scale, threads = reals(rng, (n,), kind), whole(rng, 1, 3)
+    match rng.integers(0, 4):
+        case 0:
+            kernels.gram_matrix(Y, scale if rng.random() < 0.5 else None, threads)
+        case 1:
+            kernels.add_scaled(Y, more, scale, threads)
+        case 2:
+            kernels.split_off(Y, reals(rng, (d, d), kind), target, threads)
+        case 3:
+            kernels.edge_energy(edges, reals(rng, (len(edges),)), Y)
 
 
 def images(rng: Rng) -> None:
@@ -246,7 +265,7 @@ def _attempt(call: Callable[[Rng], None], rng: Rng, path: Path) -> None:
         call(rng)
 
 
-_CALLS = (direct, iterative, images, filters, clouds, maps, trees)
+_CALLS = (direct, iterative, embeddings, images, filters, clouds, maps, trees)
 
 TARGETS: dict[str, Try] = {call.__name__: partial(_attempt, call) for call in _CALLS}
 

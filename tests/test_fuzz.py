@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 
@@ -101,6 +102,46 @@ def test_numbers_that_are_none_lead_nowhere():
     tints, marks = np.full((1, 3), np.inf, np.float32), np.zeros((2, 2), np.uint8)
     drawn = kernels.tint_regions(odd, 0.0, 1.0, 1.0, ZEROS[:2, :2].copy(), tints, marks)
     assert set(drawn.ravel().tolist()) <= {0, 255}
+
+
+CALL_AND_COUNT = """
+import resource, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+import kernels as fuzzer
+from running import MEMORY
+from pfeseg import _kernels, kernels
+
+if "libasan" not in Path("/proc/self/maps").read_text():
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+def counted(name, call):
+    def wrapper(*args):
+        result = call(*args)
+        returned.add(name)
+        return result
+    return wrapper
+
+returned = set()
+for name in vars(_kernels).keys() & set(kernels.__all__):
+    setattr(kernels, name, counted(name, getattr(_kernels, name)))
+for attempt in fuzzer.TARGETS.values():
+    for seed in range(400):
+        attempt(np.random.default_rng(seed), Path())
+print(*returned)
+"""
+
+
+def test_the_fuzzer_calls_every_kernel():
+    stub = ast.parse((ROOT / "pfeseg" / "_kernels.pyi").read_text()).body
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    all_ = {entry.name for entry in stub if isinstance(entry, kinds) and entry.name[0] != "_"}
+    command = [sys.executable, "-c", CALL_AND_COUNT, str(ROOT / "fuzz")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    made_by_another = {"Elimination"}
+    assert set(done.stdout.split()) == all_ - made_by_another  # each has returned, not refused
 
 
 @pytest.mark.parametrize(("script", "target"), [("readers", "stage"), ("kernels", "trees")])
