@@ -5,12 +5,22 @@ from __future__ import annotations
 import os
 import platform
 import zlib
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 MEMORY_FILE = Path("/proc/meminfo")
-CONTROL_GROUP = Path("/sys/fs/cgroup")
+OWN_GROUPS = Path("/proc/self/cgroup")
+CONTROL_GROUPS = Path("/sys/fs/cgroup")
 BOOT_FILE = Path("/proc/sys/kernel/random/boot_id")
+
+GROUP_FILES = {
+    "": ("memory.max", "memory.current", "inactive_file"),
+    "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+}
+"""Of control groups of version 2, and of version 1 whose controllers have a folder each: files of
+their limit and what is used, and what of that is a cache."""
 
 
 @cache
@@ -26,11 +36,11 @@ def started_machine() -> str:
 def available_memory() -> int | None:
     """Return the bytes that this process may still take, or None where that is not known.
 
-    On Linux, what the kernel could give without swapping, within the limit of the control group
+    On Linux, what the kernel could give without swapping, within the limits of the control groups
     (of a container or a batch job); elsewhere the free pages, if the system counts them.
     """
-    found = [bytes_ for bytes_ in (_free(), _left_in_group()) if bytes_ is not None]
-    return min(found, default=None)
+    found = [_free(), *_left_in_groups()]
+    return min((bytes_ for bytes_ in found if bytes_ is not None), default=None)
 
 
 def _free() -> int | None:
@@ -46,19 +56,28 @@ def _free() -> int | None:
         return None
 
 
-def _left_in_group() -> int | None:
-    """Return what the limit of the control group leaves; files that are cached count as free."""
-    names = (("memory.max", "memory.current", "inactive_file"),
-             ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes",
-              "total_inactive_file"))  # fmt: skip
-    for limit, usage, cached in names:
-        try:
-            most = (CONTROL_GROUP / limit).read_text().strip()
-            if most == "max":
-                return None
-            statistics = (CONTROL_GROUP / usage).with_name("memory.stat").read_text().split()
-            free = int(statistics[statistics.index(cached) + 1]) if cached in statistics else 0
-            return max(int(most) - int((CONTROL_GROUP / usage).read_text()) + free, 0)
-        except (OSError, ValueError):
-            continue
-    return None
+def _left_in_groups() -> Iterator[int | None]:
+    """Yield what the limit of each control group leaves: that of this process and those above."""
+    names = dict.fromkeys(GROUP_FILES, "/")
+    with suppress(OSError, ValueError):
+        for line in OWN_GROUPS.read_text().splitlines():
+            _, controllers, name = line.split(":", 2)
+            names[controllers] = name
+    for controllers, files in GROUP_FILES.items():
+        own = PurePosixPath(names[controllers])
+        for group in (own, *own.parents):
+            # A container may see its own group at the root, under the name that it has outside.
+            yield _left_in_group(CONTROL_GROUPS / controllers / str(group)[1:], *files)
+
+
+def _left_in_group(group: Path, limit: str, usage: str, cached: str) -> int | None:
+    """Return what the limit of a control group leaves; files that are cached count as free."""
+    try:
+        most = (group / limit).read_text().strip()
+        if most == "max":
+            return None
+        statistics = (group / "memory.stat").read_text().split()
+        free = int(statistics[statistics.index(cached) + 1]) if cached in statistics else 0
+        return max(int(most) - int((group / usage).read_text()) + free, 0)
+    except (OSError, ValueError):
+        return None

@@ -148,7 +148,7 @@ def test_memory_of_the_machine_and_of_a_container(tmp_path, monkeypatch):
     group = tmp_path / "cgroup"
     group.mkdir()
     monkeypatch.setattr(machine, "MEMORY_FILE", memory)
-    monkeypatch.setattr(machine, "CONTROL_GROUP", group)
+    monkeypatch.setattr(machine, "CONTROL_GROUPS", group)
     assert machine.available_memory() == 5_000_000 * 1024
     (group / "memory.max").write_text("max\n")
     assert machine.available_memory() == 5_000_000 * 1024
@@ -165,9 +165,22 @@ def test_memory_of_the_machine_and_of_a_container(tmp_path, monkeypatch):
     assert machine.available_memory() == 700_000_000
 
 
+def test_memory_of_a_batch_job_and_its_steps(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "CONTROL_GROUPS", tmp_path)
+    monkeypatch.setattr(machine, "OWN_GROUPS", tmp_path / "own")
+    step = tmp_path / "slurm" / "job_7" / "step_batch"
+    step.mkdir(parents=True)
+    (tmp_path / "own").write_text("4:memory:/elsewhere\n0::/slurm/job_7/step_batch\n")
+    for group, limit, usage in ((step, "max", 1000), (step.parent, 5000, 2000)):
+        (group / "memory.max").write_text(f"{limit}\n")
+        (group / "memory.current").write_text(f"{usage}\n")
+        (group / "memory.stat").write_text("anon 1\n")
+    assert machine.available_memory() == 3000
+
+
 def test_memory_that_nobody_counts_is_no_limit(tmp_path, monkeypatch, samples):
     monkeypatch.setattr(machine, "MEMORY_FILE", tmp_path / "none")
-    monkeypatch.setattr(machine, "CONTROL_GROUP", tmp_path / "none")
+    monkeypatch.setattr(machine, "CONTROL_GROUPS", tmp_path / "none")
     monkeypatch.setattr(machine.os, "sysconf", lambda name: (_ for _ in ()).throw(ValueError(name)))
     assert machine.available_memory() is None
     assert run("segment", samples / "scene.png", "-o", tmp_path / "out").exit_code == 0
