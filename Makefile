@@ -6,7 +6,7 @@ SAMPLES := astronaut.jpg chelsea.jpg coffee.jpg rocket.jpg scene.png
 SANITIZED := LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1 PYTHONMALLOC=malloc
 
-.PHONY: help install lint type test bench bench-growth bench-tiles bench-quality bench-clustering profile faults demo docs fuzz sanitize clean
+.PHONY: help install lint type test bench bench-growth bench-tiles bench-quality bench-clustering profile faults slurm demo docs fuzz sanitize clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-17s %s\n", $$1, $$2}'
@@ -45,6 +45,9 @@ bench-quality: .venv/installed ## Compare segmentations with those of rivals on 
 
 faults: .venv/installed ## Stop batches at 30 random moments, and finish them; takes two minutes
 	$(BIN)/python tests/faults.py
+
+slurm: .venv/installed ## Run the examples of docs/cluster.md on a SLURM of this machine; takes a minute
+	$(BIN)/python tests/slurm.py
 
 bench-clustering: .venv/installed ## Compare clusterings of data with those of rivals; takes minutes
 	$(BIN)/python -W ignore::UserWarning benchmarks/clustering_rivals.py --json benchmarks/clustering.json

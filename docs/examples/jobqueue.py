@@ -11,23 +11,25 @@ import subprocess
 import sys
 from typing import Any
 
-WORKERS: dict[str, Any] = {
+JOBS = 20
+
+JOB: dict[str, Any] = {
     "cores": 4,
-    "processes": 4,  # one thread each
+    "processes": 1,  # one Dask worker, which works on 4 images at a time
     "memory": "8GB",
     "walltime": "02:00:00",
+    # What the images may take together; the rest is for the worker itself.
+    "worker_extra_args": ["--resources", "MEMORY=7e9"],
 }
-"""Of each job; the names of dask_jobqueue.SLURMCluster."""
-
-JOBS = 20
+"""What each job asks for; the names are those of dask_jobqueue.SLURMCluster."""
 
 
 def main(photos: str, results: str) -> int:
     """Run one command on a cluster that lasts as long as it does."""
     from dask_jobqueue.slurm import SLURMCluster
 
-    with SLURMCluster(**WORKERS) as cluster:
-        cluster.scale(jobs=JOBS)
+    with SLURMCluster(**JOB) as cluster:
+        cluster.adapt(minimum_jobs=JOBS, maximum_jobs=JOBS)  # those that end are replaced
         command = ["pfeseg", "segment", photos, "-r", "-o", results, "--skip-existing"]
         waiting = ["--dask", cluster.scheduler_address, "--dask-wait", "3600"]
         return subprocess.run([*command, *waiting], check=False).returncode

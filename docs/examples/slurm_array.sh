@@ -3,15 +3,20 @@
 #
 #   sbatch slurm_array.sh photos results
 #
-# A job that was stopped, or put back into the queue, goes on where it was.
+# A job that was stopped, or put back into the queue, goes on where it was. If some jobs fail,
+# submit the whole array again, with the same number of jobs: what is done is left as it is.
 #SBATCH --job-name=pfeseg
 #SBATCH --array=1-20
 #SBATCH --cpus-per-task=4
 #SBATCH --mem=8G
 #SBATCH --time=02:00:00
 #SBATCH --requeue
-#SBATCH --output=pfeseg-%a.log
+#SBATCH --output=pfeseg-%A_%a.log
+#SBATCH --open-mode=append
 set -eu
-pfeseg segment "$1" -r -o "$2" \
+: "${2:?usage: sbatch slurm_array.sh PHOTOS RESULTS}"
+
+# "exec", so that pfeseg itself hears when SLURM ends the job, and clears away what is half done.
+exec pfeseg segment "$1" -r -o "$2" \
     --shard "$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT" \
-    --jobs "$SLURM_CPUS_PER_TASK" --skip-existing -q
+    --jobs "$SLURM_CPUS_PER_TASK" --skip-existing
