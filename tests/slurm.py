@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -90,18 +91,19 @@ def missing_programs() -> list[str]:
 @contextmanager
 def running_slurm() -> Iterator[Slurm]:
     """Run SLURM on loopback addresses during a block; its jobs end with it, and so do its files."""
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="slurm-")))
+    temporary = tempfile.TemporaryDirectory(prefix="slurm-", ignore_cleanup_errors=True)
+    with temporary as name, ExitStack() as stack:
+        folder = Path(name)
         folder.chmod(0o755)  # as munged demands; the key is its user's alone
         _configure(folder)
         slurm = Slurm(folder)
         files = ("key-file", "socket", "pid-file", "log-file", "seed-file")
         munge = [f"--{name}={folder}/munge.{name}" for name in files]
         stack.enter_context(_running(["munged", "--foreground", *munge], slurm, folder))
-        wait_until((folder / "munge.socket").exists)
+        _await((folder / "munge.socket").exists, folder)
         stack.enter_context(_running(["slurmctld", "-D"], slurm, folder))
         stack.enter_context(_running(["slurmd", "-D", "-N", "localhost"], slurm, folder))
-        wait_until(slurm.is_ready)
+        _await(slurm.is_ready, folder)
         try:
             yield slurm
         finally:
@@ -135,6 +137,15 @@ def _running(command: list[str], slurm: Slurm, folder: Path) -> Iterator[None]:
     finally:
         process.terminate()
         process.wait(30)
+
+
+def _await(is_ready: Callable[[], bool], folder: Path) -> None:
+    """Wait for the daemons; if they do not come, fail with what they say."""
+    try:
+        wait_until(is_ready)
+    except AssertionError as error:
+        logs = "\n".join(path.read_text() for path in folder.glob("*log*"))
+        raise AssertionError(f"SLURM does not start:\n{logs}") from error
 
 
 def make_photos(folder: Path, count: int) -> Path:
@@ -199,6 +210,23 @@ def try_jobqueue(slurm: Slurm, photos: Path, results: Path) -> None:
     slurm.tell(sys.executable, EXAMPLES / "jobqueue.py", photos, results, cwd=photos.parent)
 
 
+def try_ctrl_c(slurm: Slurm, photos: Path, results: Path) -> int:
+    """Press Ctrl-C while Dask workers are at work, and return how many images were done."""
+    command = [sys.executable, EXAMPLES / "jobqueue.py", photos, results]
+    process = subprocess.Popen(
+        command, env=slurm.environment, cwd=photos.parent, start_new_session=True,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    wait_until(lambda: bool(reports(results)), 60)
+    os.killpg(process.pid, signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130, told
+    assert "Traceback" not in told, told
+    wait_until(slurm.has_no_jobs)
+    assert not list(results.rglob(".*")), "something is left half written"
+    return len(reports(results))
+
+
 def main() -> None:
     """Try the examples, and tell what came out."""
     if missing := missing_programs():
@@ -218,6 +246,8 @@ def main() -> None:
         try_jobqueue(slurm, photos, folder / "dask")
         assert contents(folder / "dask") == alone
         print("Dask workers as jobs: the same bytes")
+        done = try_ctrl_c(slurm, photos, folder / "interrupted")
+        print(f"Ctrl-C after {done} images: exit code 130, no job is left")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ Needs: pip install dask-jobqueue 'pfeseg[dask]'
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from typing import Any
@@ -28,6 +29,9 @@ def main(photos: str, results: str) -> int:
     """Run one command on a cluster that lasts as long as it does."""
     from dask_jobqueue.slurm import SLURMCluster
 
+    # With what was just imported, Ctrl-C would end this program as if all was done. It is for
+    # pfeseg, which hears it too: once that has ended, the jobs are cancelled.
+    signal.signal(signal.SIGINT, lambda *_: None)
     with SLURMCluster(**JOB) as cluster:
         cluster.adapt(minimum_jobs=JOBS, maximum_jobs=JOBS)  # those that end are replaced
         command = ["pfeseg", "segment", photos, "-r", "-o", results, "--skip-existing"]
@@ -36,4 +40,4 @@ def main(photos: str, results: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main(*sys.argv[1:]) if len(sys.argv) == 3 else __doc__)
