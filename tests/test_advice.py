@@ -43,7 +43,7 @@ def test_other_words_are_no_images(photo):
         (["segment", "photo.png", "-k", "8.5"], "-k or --segments: '8.5' is neither 'auto' nor"),
         (["segment", "photo.png", "-k", 3, "--level", 0.3], "one way only; give one of -k and"),
         (["report", "photo.png"], "photo.png: expected a folder of results, found a file"),
-        (["report", "gone"], "gone: expected a folder of results, found nothing of this name"),
+        (["report", "gone"], "gone: expected a folder of results; there is none"),
         (["segment", "raw/shot.CR2"], "; convert raw photographs to TIFF first"),
         (["segment", "raw"], "left out 1 .cr2: convert raw photographs to TIFF first"),
     ],

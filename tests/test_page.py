@@ -158,6 +158,7 @@ def test_a_page_asks_nothing_of_the_network():
         addresses = set(re.findall(r"https?://[^\s\"']+", page))
         assert addresses == ({"http://www.w3.org/2000/svg"})  # a name, which is not loaded
         assert "default-src 'none'" in html.unescape(page)
+        assert re.search(r"script-src 'sha256-\S{44}';", html.unescape(page))  # no other script
 
 
 def test_reports_are_found_among_other_files(out):

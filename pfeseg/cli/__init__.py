@@ -136,12 +136,14 @@ def _in_short(error: click.UsageError) -> str:
     if not isinstance(error, click.BadParameter) or isinstance(error, click.MissingParameter):
         return error.format_message().rstrip(".")
     message = error.message.rstrip(".")
-    for pattern, words in _RANGES:
+    for pattern, words in _PLAINER:
         message = pattern.sub(words, message)
     return f"{' or '.join(error.param.opts)}: {message}" if error.param else message
 
 
-_RANGES = (
+_PLAINER = (
+    (re.compile(r"(\S+) is not a valid integer.*"), r"expected a whole number, found \1"),
+    (re.compile(r"(\S+) is not a valid float.*"), r"expected a number, found \1"),
     (re.compile(r"(\S+) is not in the range x>=(\S+)"), r"expected at least \2, found \1"),
     (
         re.compile(r"(\S+) is not in the range (\S+)<=x<=(\S+)"),

@@ -52,8 +52,8 @@ def report(folder: Path, output: Path | None, overwrite: bool, jobs: int, quiet:
       pfeseg report results -o page.html --jobs 2
     """
     if not folder.is_dir():
-        found = "a file" if folder.exists() else "nothing of this name"
-        raise InvalidInputError(f"{folder}: expected a folder of results, found {found}")
+        found = ", found a file" if folder.exists() else "; there is none"
+        raise InvalidInputError(f"{folder}: expected a folder of results{found}")
     page = output or folder / "report.html"
     check_output(page, overwrite, (".html",))
     from pfeseg.files.writing import refuse_unwritable

@@ -66,7 +66,7 @@ function levelControls(detail, now, show, given) {
     show(count);
     const found = now.cut.count;
     slider.setAttribute("aria-valuetext", plural(found, "region"));
-    level.textContent = `${plural(found, "region")} ${levelRange(now.cut)}` +
+    level.textContent = `${plural(found, "region")}${levelRange(now.cut)}` +
       (found === given ? ", as written" : "");
     showCommand(command, `${detail.command} --regions ${found} -o again`);
   };
@@ -91,8 +91,9 @@ function levelControls(detail, now, show, given) {
 
 /** Say between which levels a cut stays the same, with as many digits as tell them apart. */
 function levelRange({ level, next }) {
+  if (level === next) return ", a number that no level gives"; // where two merge at once
   const digits = [3, 4, 5, 6].find((count) => brief(level, count) !== brief(next, count)) || 7;
-  return `from level ${brief(level, digits)} to ${brief(next, digits)}`;
+  return ` from level ${brief(level, digits)} to ${brief(next, digits)}`;
 }
 
 function labelsCard(detail, now) {
