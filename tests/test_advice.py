@@ -34,6 +34,28 @@ def test_other_words_are_no_images(photo):
         assert "to cut an image" not in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["segmnet", "photo.png"], "there is no command segmnet; did you mean segment?"),
+        (["segment", "photo.png", "--region", 5], "no option --region; did you mean --regions?"),
+        (["segment", "photo.png", "--level", 2], "--level: expected a number from 0 to 1, found 2"),
+        (["segment", "photo.png", "-k", "8.5"], "-k or --segments: '8.5' is neither 'auto' nor"),
+        (["segment", "photo.png", "-k", 3, "--level", 0.3], "one way only; give one of -k and"),
+        (["report", "photo.png"], "photo.png: expected a folder of results, found a file"),
+        (["report", "gone"], "gone: expected a folder of results; there is none"),
+        (["segment", "raw/shot.CR2"], "; convert raw photographs to TIFF first"),
+        (["segment", "raw"], "left out 1 .cr2: convert raw photographs to TIFF first"),
+    ],
+)
+def test_slips_are_answered_by_what_was_meant(photo, tmp_path, words, told):
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "shot.CR2").write_bytes(b"raw")
+    result = run(*words)
+    assert result.exit_code in (1, 2)
+    assert told in result.stderr
+
+
 @pytest.mark.parametrize("command", ["segment", "sweep"])
 @pytest.mark.parametrize(
     ("output", "advice"), [("mask.png", "looks like a file"), ("-", "give a folder")]
@@ -90,10 +112,10 @@ def test_the_next_steps_of_one_image_are_told_and_can_be_taken(photo, tmp_path):
     assert "--regions" not in run("segment", photo, "-k", 4, "--overwrite").stderr
 
 
-def test_help_shows_the_common_options_and_examples_on_one_screen():
+def test_help_shows_the_common_options_on_one_screen():
     page = run("segment", "--help").stdout
-    first = page[: page.index("What to cut:")].splitlines()
-    assert len(first) <= 50
+    first = page.splitlines()[:24]
+    assert max(map(len, first)) <= 80
     for option in ("-o,", "--regions", "--level", "-k,", "--report", "-r,", "--jobs"):
         assert any(line.strip().startswith(option) for line in first), option
     assert page.count("\n  --skip-existing") == 1  # and not again below

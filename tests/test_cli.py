@@ -97,7 +97,7 @@ def test_results_go_beside_the_input_and_are_not_overwritten(samples, tmp_path):
         (["{scene}", "-d", "0"], 2, "'0' is neither 'auto' nor"),
         (["{scene}", "-k", "-1"], 2, "'-1' is neither 'auto' nor"),
         (["{scene}", "-d", "many"], 2, "'many' is neither 'auto' nor"),
-        (["{scene}", "--downsample", "0.5"], 2, "0.5 is not in the range"),
+        (["{scene}", "--downsample", "0.5"], 2, "--downsample: expected at least 1, found 0.5"),
         (["{scene}", "--preset", "best"], 2, "the presets are: default, paper"),
         (["{scene}", "--preset", "clusters"], 2, "the presets are: default, paper"),
         (["{scene}", "-k", "3", "--cluster", "basins"], 2, "'regions', 'pixels'"),

@@ -54,13 +54,16 @@ def test_names_with_pattern_characters_are_files_first(tree):
 def test_problems_are_kept_for_the_report(tree):
     (tree / "link.png").symlink_to("gone.png")
     (tree / "bare").mkdir()
-    given = ["no.png", "*.bmp", "bare", "link.png"]
+    (tree / "outer" / "inner").mkdir(parents=True)
+    given = ["no.png", "*.bmp", "bare", "outer", "link.png", "https://there.org/a.png"]
     problems = [item.problem for item in expand_inputs(given).inputs]
     assert problems == [
         "no.png: no such file",
         "*.bmp: no file matches this pattern",
-        "bare: this folder holds no images; use -r to look into its subfolders too",
+        "bare: this folder holds no images",
+        "outer: this folder holds no images; use -r to look into its subfolders too",
         "link.png: broken link to gone.png",
+        "https://there.org/a.png: an address; download the image, and give its file",
     ]
 
 

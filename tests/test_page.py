@@ -8,6 +8,7 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
 import zlib
 from pathlib import Path
 
@@ -106,6 +107,7 @@ def test_page_data_gives_back_hierarchy_channels_and_history(cat, tmp_path):
         {"merges": np.zeros((3, 5), np.int32)},
         {"levels": np.zeros(2)},
         {"merges": np.full((3, 2), -1)},
+        {"merges": np.array([[0, 1], [1, 0], [0, 3]])},
         {"base": np.array([[{}]], dtype=object)},
         {"channels": np.zeros(3)},
     ],
@@ -156,6 +158,7 @@ def test_a_page_asks_nothing_of_the_network():
         addresses = set(re.findall(r"https?://[^\s\"']+", page))
         assert addresses == ({"http://www.w3.org/2000/svg"})  # a name, which is not loaded
         assert "default-src 'none'" in html.unescape(page)
+        assert re.search(r"script-src 'sha256-\S{44}';", html.unescape(page))  # no other script
 
 
 def test_reports_are_found_among_other_files(out):
@@ -207,6 +210,68 @@ def test_what_is_missing_beside_a_report_is_done_without_or_told(out):
     iio.imwrite(out / "cat_labels.png", np.zeros((3, 3), np.uint16))
     reason = make_record(out / "cat.json", "cat").summary["reason"]
     assert "expected labels of 300 x 200 pixels" in reason
+
+
+HOSTILE = "</script><img src=x onerror=alert(1)>\u202e\x1b[0m"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"image_size": [HOSTILE, 2]},
+        {"regions": HOSTILE},
+        {"timings": {"read": "1"}},
+        {"timings": {"read": float("nan")}},
+        {"settings": [HOSTILE]},
+        {"settings": {"seed": float("inf")}},
+        {"warnings": HOSTILE},
+        {"input": "\ud800"},
+    ],
+)
+def test_a_hostile_report_costs_only_itself(out, change):
+    shutil.copytree(out, out / "good")
+    report = json.loads((out / "cat.json").read_text())
+    (out / "cat.json").write_text(json.dumps(report | change))
+    assert run("report", out, "-q").exit_code == 0
+    images = data_of(out / "report.html")["images"]
+    assert [image["status"] for image in images] == ["failed", "done"]
+    assert images[0]["reason"].startswith(str(out / "cat.json"))
+
+
+def test_the_command_line_of_a_result_holds_any_name(cat, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name = "-a 'b' \\c\n\u202e$(x)é.png"
+    iio.imwrite(tmp_path / name, cat[:60, :80])
+    assert run("segment", f"./{name}", "--report", "-o", "out 1").exit_code == 0
+    (report,) = (tmp_path / "out 1").glob("*.json")
+    command = make_record(report.relative_to(tmp_path), "x").detail["command"]
+    assert command.isprintable()
+    words = subprocess.run(
+        ["bash", "-c", f"printf '%s\\0' {command}"], capture_output=True, check=True
+    ).stdout.split(b"\0")
+    assert [word.decode() for word in words[:-1]] == [
+        *("pfeseg", "segment", f"./{name}"),
+        *("--config", str(report.relative_to(tmp_path))),
+    ]
+
+
+def test_another_image_of_the_same_name_is_not_the_original(out):
+    with (out.parent / "cat.png").open("ab") as file:
+        file.write(b"more")
+    assert make_record(out / "cat.json", "cat").detail["original"] is None
+
+
+def test_what_a_mask_leaves_out_is_white_in_the_original(cat, tmp_path):
+    mask = np.ones(cat.shape[:2], np.uint8)
+    mask[:100, :150] = 0
+    iio.imwrite(tmp_path / "cat.png", cat)
+    iio.imwrite(tmp_path / "mask.png", mask)
+    options = ("--mask", tmp_path / "mask.png", "-o", tmp_path / "out")
+    assert run("segment", tmp_path / "cat.png", *options).exit_code == 0
+    address = make_record(tmp_path / "out" / "cat.json", "cat").detail["original"]
+    shown = iio.imread(base64.b64decode(address.partition(",")[2]))
+    assert (shown[:90, :140] > 250).all()
+    assert (shown[110:, 160:].mean(axis=(0, 1)) < 200).all()
 
 
 def test_labels_that_are_no_cut_of_the_hierarchy_are_shown_beside_it(cat, tmp_path):

@@ -159,6 +159,10 @@ def test_failures_come_first_and_hostile_names_are_text(page, batch):
     page.find("a.tile")
     first = page.find("main > div > *")
     assert first.get_attribute("class") == "failures"
+    page.find("#as-table").click()
+    page.find('th button[data-key="status"]').click()
+    assert "not an image" in page.find("tbody tr:first-child").text
+    page.find("#as-grid").click()
     assert "broken.png: not an image that can be read" in first.text
     assert len(page.all(".tile")) == 4
     names = page.texts(".tile .name")
@@ -169,7 +173,7 @@ def test_failures_come_first_and_hostile_names_are_text(page, batch):
 def test_the_grid_filters(page, batch):
     page.open(batch)
     page.find("a.tile")
-    for text, expected in (("cat", ["cat"]), ("failed", 1), ("regions>0", 3), ("size<20000", 1)):
+    for text, expected in (("cat", ["cat"]), ("failed", 1), ("regions > 0", 3), ("size<20000", 1)):
         page.type("#filter", text)
         names = page.texts(".tile .name")
         assert names == expected or len(names) == expected, text
@@ -288,12 +292,13 @@ def test_all_is_reached_by_the_keyboard(page, batch):
     first = page.find(".told .label").text
     page.press(*[Keys.ARROW_LEFT, Keys.ARROW_UP] * 26)
     assert page.find(".told .label").text != first
+    before = page.find("#count").get_attribute("value")
     page.find("#level").send_keys(Keys.ARROW_RIGHT)
-    assert page.find("#count").get_attribute("value") != ""
+    assert page.find("#count").get_attribute("value") != before
+    assert page.driver.title == "cat · out"
     page.find("#boundaries").send_keys(Keys.ESCAPE)
-    page.driver.execute_script("document.activeElement.blur()")
-    page.press(Keys.ESCAPE)
     page.wait(lambda: page.all("#filter"))
+    assert page.driver.switch_to.active_element.text.startswith("cat\n")  # where one was before
 
 
 def test_channels_history_and_settings_are_shown(page, batch):
@@ -311,6 +316,10 @@ def test_it_is_readable_on_a_phone_and_in_the_dark(page, batch):
     page.command("Emulation.setDeviceMetricsOverride", size)
     open_image(page, batch, "cat")
     assert page.wide() == 390
+    x, y = (page.find(".stage").rect[side] + 100 for side in ("x", "y"))
+    for kind, points in (("touchStart", [{"x": x, "y": y}]), ("touchEnd", [])):
+        page.command("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    page.wait(lambda: "pixels" in page.find(".told").text)
     light = page.driver.execute_script(ground)
     page.command("Emulation.setEmulatedMedia", dark)
     night = page.driver.execute_script(ground)

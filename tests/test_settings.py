@@ -119,7 +119,7 @@ def test_settings_are_frozen():
         (lambda: Settings(sigma="rms2"), "sigma must be"),
         (lambda: Level(1.5), "level must lie between 0 and 1"),
         (lambda: Regions(0), "n_regions must be a whole number"),
-        (lambda: make_cut(n_regions=3, level=0.5), "n_regions and level are given"),
+        (lambda: make_cut(n_regions=3, level=0.5), "give one of n_regions and level"),
         (
             lambda: Settings(method="sc", cut=Level(0.5)),
             'level needs a hierarchy of regions, which method="sc" has not; give n_clusters',

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -27,11 +29,11 @@ COMMANDS = {
     "graph": "Stage 2: build the pixel graph.",
     "init": "Stage 3: make the initial embedding.",
     "embed": "Stage 4: solve for the embedding.",
-    "merge": "Stage 5: merge regions into a hierarchy, and cut it into a label map.",
+    "merge": "Stage 5: merge regions into a hierarchy, and cut it.",
     "cluster": "Stage 5 with -k: make a label map of clusters.",
     "clean": "Stage 6: make regions connected, and absorb small ones.",
     "overlay": "Draw a label map over its image.",
-    "report": "Make one page to look at of a folder of results.",
+    "report": "Make one page of a folder of results, to look at in a browser.",
     "cluster-data": "Cluster the rows of tables, or the nodes of graphs.",
     "evaluate": "Score segmentations against ground truth.",
     "bsds": "Run the paper's experiment on a data set.",
@@ -62,6 +64,8 @@ class Group(click.Group):
         """Find the command; the name of an image in its place gets advice."""
         if args[0] not in COMMANDS and _may_be_image(args[0]):
             ctx.fail(f"{args[0]} is no command; to cut an image, use 'pfeseg segment {args[0]}'")
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"there is no command {args[0]}{_likely(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -91,7 +95,7 @@ class Group(click.Group):
                 code = EXIT_USAGE
             except click.UsageError as error:
                 command = error.ctx.command_path if error.ctx else "pfeseg"
-                _complain(f"{error.format_message()} (see '{command} --help')")
+                _complain(f"{_in_short(error)} (see '{command} --help')")
                 code = EXIT_USAGE
             except click.ClickException as error:
                 _complain(error.format_message())
@@ -115,6 +119,37 @@ def _may_be_image(word: str) -> bool:
     """Tell whether a word names a file or folder, or looks as if it did."""
     name = Path(word)
     return not word.startswith("-") and ("/" in word or name.suffix != "" or name.exists())
+
+
+def _likely(word: str, known: Iterable[str]) -> str:
+    """Suggest the word that was meant, if one is alike."""
+    alike = get_close_matches(word, list(known), n=1)
+    return f"; did you mean {alike[0]}?" if alike else ""
+
+
+def _in_short(error: click.UsageError) -> str:
+    """Write what click complains of as our own errors are written."""
+    if isinstance(error, click.NoSuchOption):
+        return f"there is no option {error.option_name}" + _likely(
+            error.option_name, error.possibilities or ()
+        )
+    if not isinstance(error, click.BadParameter) or isinstance(error, click.MissingParameter):
+        return error.format_message().rstrip(".")
+    message = error.message.rstrip(".")
+    for pattern, words in _PLAINER:
+        message = pattern.sub(words, message)
+    return f"{' or '.join(error.param.opts)}: {message}" if error.param else message
+
+
+_PLAINER = (
+    (re.compile(r"(\S+) is not a valid integer.*"), r"expected a whole number, found \1"),
+    (re.compile(r"(\S+) is not a valid float.*"), r"expected a number, found \1"),
+    (re.compile(r"(\S+) is not in the range x>=(\S+)"), r"expected at least \2, found \1"),
+    (
+        re.compile(r"(\S+) is not in the range (\S+)<=x<=(\S+)"),
+        r"expected a number from \2 to \3, found \1",
+    ),
+)
 
 
 def _end_in_order() -> None:

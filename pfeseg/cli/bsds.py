@@ -25,7 +25,10 @@ from pfeseg.segmentation.cuts import Clusters
 from pfeseg.segmentation.methods import METHODS
 
 
-@click.command(cls=Command)
+@click.command(
+    cls=Command,
+    common=("output", "methods", "dims", "split", "limit", "wants_page", "jobs"),
+)
 @click.argument("root", type=click.Path(path_type=Path))
 @option(
     "-o",
@@ -34,7 +37,7 @@ from pfeseg.segmentation.methods import METHODS
     metavar="DIR",
     required=True,
     heading=Heading.RESULTS,
-    help="Folder of the run; one that was stopped is continued.",
+    help="Folder of the run; a run that was stopped is continued.",
 )
 @option(
     "--split",
@@ -50,23 +53,23 @@ from pfeseg.segmentation.methods import METHODS
     show_default=True,
     metavar="NAME,...",
     heading=Heading.CUT,
-    help="Methods as in 'segment'; auto is pfe with -d auto -k auto, hierarchy all levels of the "
-    "hierarchy of regions.",
+    help="Methods to run, as in 'segment'; auto is pfe with -d auto -k auto, and hierarchy is all "
+    "levels of the hierarchy of regions.",
 )
-@dims_option("5:25", "Dimensions to choose from; k = d. Not for auto and hierarchy.")
+@dims_option("5:25", "Dimensions to run, each with k = d; auto and hierarchy have their own.")
 @engine_options("Images to work on at a time.")
 @option(
     "--limit",
     type=click.IntRange(min=1),
     metavar="N",
     heading=Heading.INPUTS,
-    help="Take the first N images only.",
+    help="Work on the first N images only.",
 )
 @option(
     "--no-figures",
     is_flag=True,
     heading=Heading.RESULTS,
-    help="Do without the figures, which need matplotlib.",
+    help="Leave out the figures, which need matplotlib.",
 )
 @report_option("DIR/report.html, with tables, box plots, and the worst and the best images")
 @quiet_option("Print errors only.")
@@ -86,16 +89,16 @@ def bsds(
 ) -> int:  # fmt: skip
     """Run the paper's experiment on ROOT, a folder laid out as BSDS500 is.
 
-    ROOT holds images/SPLIT/NAME.jpg and groundTruth/SPLIT/NAME.mat. Every image is
-    segmented by every method with every d, k being d, and scored at full size,
-    both as clustered and with connected regions of at least 0.5 % of the image.
+    ROOT holds images/SPLIT/NAME.jpg and groundTruth/SPLIT/NAME.mat. Every image is segmented by
+    every method with every d, and k = d. Each segmentation is scored at full size, both as
+    clustered and cut into connected regions of at least 0.5 % of the image.
 
-    The method hierarchy builds one hierarchy of regions for each image, with the d of the
-    settings, and scores its regions at the benchmark's 99 levels, and its contours as
-    'evaluate --boundaries' does.
+    The method 'hierarchy' builds one hierarchy of regions for each image, with the d of the
+    settings. Its regions are scored at the 99 levels of the benchmark, and its contours as
+    'evaluate --boundaries' scores them.
 
     \b
-    Writes into DIR:
+    This writes into DIR:
       table.md            the paper's table with bootstrap intervals, and the published figures
       scores.csv          all scores and times; rows/METHOD/*.csv those of each image
       figure1.png, .pdf   some images and their segmentations for d = 5, 10, ..., 25;
@@ -104,7 +107,7 @@ def bsds(
       segs/METHOD/*.mat   the segmentations, in the format of the benchmark
       ucm/*.mat           the contour maps of the hierarchy, in the format of the benchmark
 
-    A run that was stopped goes on where it was when the same command is given again.
+    Give the same command again to go on with a run that was stopped.
 
     \b
     Examples:

@@ -30,7 +30,7 @@ from pfeseg.cli.wording import counted_regions, say
     metavar="PIXELS|PERCENT%",
     heading=Heading.CUT,
     show_default=True,
-    help="Smallest region that stays; with 1, regions are split and none is absorbed.",
+    help="Smallest region that stays; 1 splits the labels and absorbs nothing.",
 )
 @reading_options
 def clean(
@@ -45,8 +45,8 @@ def clean(
 ) -> None:  # fmt: skip
     """Split LABELS, made by 'cluster', into connected regions and absorb the small ones.
 
-    The smallest region joins the touching one that is most like it in the mean colour of
-    IMAGE, the photograph, until none is smaller than --min-region.
+    The smallest region joins the touching region whose mean colour in IMAGE is most like its own,
+    until no region is smaller than --min-region.
     """
     check_output(output, overwrite, (".png", ".tif", ".npy"), labels, image)
     from pfeseg.files.labels import read_labels, write_labels

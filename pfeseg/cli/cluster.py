@@ -31,11 +31,11 @@ def cluster(
     reading: dict[str, Any],
     **options: Any,
 ) -> None:  # fmt: skip
-    """Make a label map of clusters: .png, .tif or .npy.
+    """Make a label map of clusters.
 
-    EMBEDDING.npz is made by 'embed' from IMAGE, the photograph. The regions that are clustered,
-    and where their boundaries run, are told by both. Pixels (--cluster pixels) can be clustered
-    without IMAGE, which then only moves boundaries to its edges.
+    EMBEDDING.npz is made by 'embed' from the same image. Whole regions are clustered by both the
+    embedding and IMAGE. Pixels (--cluster pixels) can be clustered without IMAGE; if it is given,
+    it only moves the boundaries to its edges. FILE ends in .png, .tif or .npy.
     """
     settings = make_settings(**options)
     inputs = (embedding_file, image) if image else (embedding_file,)

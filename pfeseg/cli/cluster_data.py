@@ -26,7 +26,11 @@ from pfeseg.cli.wording import usage_errors
 SAVEABLE = ("labels", "embedding", "picture")
 
 
-@click.command("cluster-data", cls=Command)
+@click.command(
+    "cluster-data",
+    cls=Command,
+    common=("n_clusters", "is_graph", "drop", "save", "output", "overwrite", "jobs"),
+)
 @click.argument("inputs", nargs=-1, required=True, metavar="DATA...")
 @option(
     "-k",
@@ -44,8 +48,8 @@ SAVEABLE = ("labels", "embedding", "picture")
     "is_graph",
     is_flag=True,
     heading=Heading.INPUTS,
-    help="Take DATA as a graph: a text of one edge a line (two nodes, and a weight if there is "
-    "one), or a square matrix of weights (sparse .npz or .npy).",
+    help="Read DATA as a graph: a text file with an edge on each line (two nodes, and perhaps a "
+    "weight), or a square matrix of weights (sparse .npz or .npy).",
 )
 @option(
     "--drop",
@@ -53,14 +57,14 @@ SAVEABLE = ("labels", "embedding", "picture")
     default="",
     metavar="COLUMN,...",
     heading=Heading.INPUTS,
-    help="Leave out columns, by name or by number from 1 on.",
+    help="Columns to leave out, by their names or by their numbers, counted from 1.",
 )
 @option(
     "--id-column",
     metavar="COLUMN|none",
     heading=Heading.INPUTS,
-    help="The column that names the rows.  [default: the first, where it is called so, such as "
-    "id, or holds a different text in each row]",
+    help="Column that names the rows.  [default: the first, if its name says so, such as id, or if "
+    "it holds a different text in each row]",
 )
 @option(
     "--scale",
@@ -68,7 +72,7 @@ SAVEABLE = ("labels", "embedding", "picture")
     default="standard",
     show_default=True,
     heading=Heading.METHOD,
-    help="Bring each column to mean 0 and variance 1, or take the numbers as they are.",
+    help="Scale each column to mean 0 and variance 1 (standard), or take the numbers as they are.",
 )
 @option(
     "--neighbours",
@@ -78,7 +82,7 @@ SAVEABLE = ("labels", "embedding", "picture")
     show_default=True,
     metavar="N",
     heading=Heading.METHOD,
-    help="Nearest neighbours to which each point is joined.",
+    help="Number of nearest neighbours to which each point is joined.",
 )
 @option(
     "--init",
@@ -95,7 +99,7 @@ SAVEABLE = ("labels", "embedding", "picture")
     show_default=True,
     metavar="N",
     heading=Heading.METHOD,
-    help="Seed of all that is random.",
+    help="Seed of everything random.",
 )
 @output_folder_option
 @option(
@@ -105,8 +109,9 @@ SAVEABLE = ("labels", "embedding", "picture")
     show_default=True,
     metavar="LIST",
     heading=Heading.RESULTS,
-    help="What to write: labels (a CSV file of rows and their clusters), embedding (.npy), "
-    "picture (the points, or their principal components, in the colours of their clusters).",
+    help="Results to write, separated by commas: labels (a CSV file of rows and their clusters), "
+    "embedding (.npy), picture (the points, or their principal components, in the colours of "
+    "their clusters).",
 )
 @overwrite_option
 @jobs_option("Files to cluster side by side.")
@@ -136,11 +141,12 @@ def cluster_data(
 ) -> int:  # fmt: skip
     """Cluster the rows of tables, or the nodes of graphs.
 
-    DATA is a table, a file or a quoted glob pattern: CSV, TSV or other text (.gz too), .npy,
+    DATA is a file or a quoted pattern such as '*.csv': CSV, TSV or other text (.gz too), .npy,
     .npz or Parquet. Each row is a point, each column a measurement; a header, and a column that
-    names the rows, are found. Missing values and columns of text are refused by name.
+    names the rows, are found by themselves. Missing values and columns of text are refused, and
+    the error says which.
 
-    For each file, writes STEM_clusters.csv (each row and its cluster, 0, 1, ...) and STEM.json
+    For each file, this writes STEM_clusters.csv (each row and its cluster, 0, 1, ...) and STEM.json
     (settings, sizes of the clusters, timings).
 
     \b

@@ -68,12 +68,13 @@ def engine_options(text: str) -> Callable[[F], F]:
             option(
                 "--dask-wait", type=click.FloatRange(min=0), default=60.0, metavar="SECONDS",
                 heading=Heading.RUN,
-                help="Wait so long for a worker of the cluster while it has none.  [default: 60]",
+                help="How long to wait while the cluster has no worker.  [default: 60]",
             ),
             option(
                 "--dask", metavar="ADDRESS", heading=Heading.RUN,
-                help="Work on the Dask cluster of this scheduler, such as tcp://host:8786, with "
-                     "the same results; local:4 makes one of 4 processes on this machine.",
+                help="Work on the Dask cluster of this scheduler, such as tcp://host:8786; the "
+                     "results are the same. local:4 starts a cluster of 4 processes on this "
+                     "machine.",
             ),
             jobs_option(text),
         ):  # fmt: skip

@@ -37,7 +37,7 @@ TITLES = {"pri": "PRI", "vi": "VI", "ari": "ARI", "iou": "IoU", "dice": "Dice", 
     default="table",
     show_default=True,
     heading=Heading.RESULTS,
-    help="Layout of what is printed.",
+    help="Format of what is printed.",
 )
 @allow_huge_option
 def evaluate(
@@ -46,18 +46,20 @@ def evaluate(
     """Score LABELS against GROUND_TRUTH by covering, PRI and VI, as the BSDS benchmark does.
 
     LABELS is a label map (.png, .tif or .npy), or a .mat file with 'segs' or 'ucm2', which
-    hold several segmentations. GROUND_TRUTH is a BSDS .mat file or a label map. Or
-    both are folders: NAME.*, NAME_labels.* or NAME_ucm.* is compared with NAME.mat, or else with
+    holds several segmentations. GROUND_TRUTH is a BSDS .mat file or a label map. Both may also
+    be folders: then NAME.*, NAME_labels.* or NAME_ucm.* is compared with NAME.mat, or else with
     NAME.png, .tif or .npy.
 
-    Only small VI are good; all other figures are to be large. Beside the benchmark's: the adjusted
-    Rand index (ARI), and the overlap of each region of the ground truth with the best one of
-    LABELS (IoU and Dice), the mean over all regions. For a data set, ODS takes the one setting that
-    is best for all images, OIS the best for each image, and 'best' the best for each region.
+    VI is good when it is small, all other figures when they are large. Two of them are not the
+    benchmark's: the adjusted Rand index (ARI), and the overlap of each region of the ground truth
+    with the best region of LABELS, averaged over all regions (IoU and Dice). For a data set, ODS
+    takes the one setting that is best for all images, OIS the best setting for each image, and
+    'best' the best one for each region.
 
-    With --boundaries, pixels of the boundaries are matched one to one within 0.75 % of the image's
-    diagonal. Precision is the share of those of LABELS that are matched, recall that of the ground
-    truth's, and F their harmonic mean; average precision is the area below their curve.
+    With --boundaries, boundary pixels are matched one to one, within 0.75 % of the image's
+    diagonal. Precision is the share of the boundary pixels of LABELS that are matched, recall the
+    share of those of the ground truth, and F their harmonic mean; average precision is the area
+    below the curve of the two.
 
     \b
     Examples:

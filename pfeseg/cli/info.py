@@ -22,8 +22,8 @@ LIBRARIES = ("numpy", "scipy", "scikit-image", "scikit-learn", "imageio", "pillo
 def info(file: Path | None, as_json: bool, allow_huge: bool) -> None:
     """Tell what FILE holds: a stage file, a label map or a report.
 
-    Without FILE, tell the version, the compiled kernels in use, the number of
-    threads and the versions of the libraries.
+    Without FILE, it tells the version, the compiled kernels in use, the number of threads and the
+    versions of the libraries.
     """
     facts = _describe(file, allow_huge) if file else _installation()
     if as_json:

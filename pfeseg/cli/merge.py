@@ -41,9 +41,9 @@ def merge(
     reading: dict[str, Any],
     **options: Any,
 ) -> None:  # fmt: skip
-    """Merge the regions of IMAGE into a hierarchy and cut it: .png, .tif or .npy.
+    """Merge the regions of IMAGE into a hierarchy, and cut it into a label map.
 
-    EMBEDDING.npz is made by 'embed' from the same photograph.
+    EMBEDDING.npz is made by 'embed' from the same image. FILE ends in .png, .tif or .npy.
     """
     settings = make_settings(**options)
     inputs = (embedding_file, image)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import wraps
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -28,12 +30,31 @@ class Heading(Enum):
     OTHER = "Other options"
 
 
+RANGES = (
+    (re.compile(r"(; |  \[)x>=1(?=\])"), r"\1"),
+    (re.compile(r"(; |  \[)x>=(\S+?)(?=\])"), r"\1at least \2"),
+    (re.compile(r"(; |  \[)(\S+)<=x<=(\S+?)(?=\])"), r"\1from \2 to \3"),
+    (re.compile(r"  \[\]|; (?=\])"), ""),
+)
+"""How help pages say what numbers an option takes; that a count is at least 1 goes without."""
+
+
 class Option(click.Option):
     """An option that knows its heading."""
 
     def __init__(self, *args: Any, heading: Heading = Heading.OTHER, **attributes: Any) -> None:
         super().__init__(*args, **attributes)
         self.heading = heading
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Say ranges of numbers in words."""
+        record = super().get_help_record(ctx)
+        if record is None:
+            return None
+        names, text = record
+        for pattern, words in RANGES:
+            text = pattern.sub(words, text)
+        return names, text
 
 
 def option(*names: str, heading: Heading, **attributes: Any) -> Callable[[F], F]:
@@ -42,7 +63,10 @@ def option(*names: str, heading: Heading, **attributes: Any) -> Callable[[F], F]
 
 
 class Command(click.Command):
-    """Lists its options by their headings, those that are named as `common` before all others."""
+    """Lists its options by their headings, those that are named as `common` before all others.
+
+    The common ones follow the first lines of the help page, so that the first screen has them.
+    """
 
     def __init__(self, *args: Any, common: Sequence[str] = (), **attributes: Any) -> None:
         super().__init__(*args, **attributes)
@@ -55,21 +79,33 @@ class Command(click.Command):
             raise click.UsageError(f"'{self.name}' takes no volumes; 'pfeseg segment' does")
         return super().parse_args(ctx, args)
 
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what the command does, and its common options before the details."""
+        summary, _, details = cleandoc(self.help or "").partition("\n\n")
+        if not self.common:
+            return super().format_help_text(ctx, formatter)
+        self._write_text(formatter, summary)
+        records = {p.name: p.get_help_record(ctx) for p in self.get_params(ctx)}
+        common = [record for name in self.common if (record := records[name]) is not None]
+        with formatter.section("Common options"):
+            formatter.write_dl(common)
+        return self._write_text(formatter, details)
+
+    def _write_text(self, formatter: click.HelpFormatter, text: str) -> None:
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(text)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section for each heading."""
         sections: dict[Heading, list[tuple[str, str]]] = {heading: [] for heading in Heading}
-        common: dict[str, tuple[str, str]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if parameter.name in self.common and record is not None:
-                common[parameter.name] = record
-            elif isinstance(parameter, click.Option) and record is not None:
+            if isinstance(parameter, click.Option) and record and parameter.name not in self.common:
                 sections[getattr(parameter, "heading", Heading.OTHER)].append(record)
-        titled = [("Common options", [common[name] for name in self.common])]
-        titled += [(heading.value, records) for heading, records in sections.items()]
-        for title, records in titled:
+        for heading, records in sections.items():
             if records:
-                with formatter.section(title):
+                with formatter.section(heading.value):
                     formatter.write_dl(records)
 
 
@@ -100,8 +136,7 @@ def output_folder_option(command: F) -> F:
     return option(
         "-o", "--output", type=click.Path(path_type=Path), metavar="DIR", heading=Heading.RESULTS,
         callback=_folder_for_results,
-        help="Folder for the results, made when missing; subfolders of the inputs are mirrored."
-             "  [default: beside the input]",
+        help="Folder of results.  [default: beside each input]",
     )(command)  # fmt: skip
 
 
@@ -132,7 +167,7 @@ def threads_option(command: F) -> F:
     """Add ``--threads``."""
     return option(
         "--threads", type=click.IntRange(1, 1024), metavar="N", heading=Heading.RUN,
-        help="Threads to compute with; never changes the result."
+        help="Threads to compute with; they never change the result."
              "  [default: all, or 1 with --jobs or --dask]",
     )(command)  # fmt: skip
 
@@ -141,7 +176,7 @@ def memory_option(command: F) -> F:
     """Add ``--memory-limit``."""
     return option(
         "--memory-limit", type=memory_size, metavar="SIZE|none", heading=Heading.RUN,
-        help="Refuse an image that would need more memory than this, such as 4GB."
+        help="Refuse images that would need more memory than this, such as 4GB."
              "  [default: what is free, shared among --jobs]",
     )(command)  # fmt: skip
 
@@ -162,7 +197,7 @@ def overlay_size_option(command: F) -> F:
     """Add ``--overlay-size``."""
     return option(
         "--overlay-size", type=click.IntRange(min=1), metavar="PIXELS", heading=Heading.RESULTS,
-        help="Longer side of the overlay.  [default: that of the image, and never more]",
+        help="Longer side of the overlay, which is never enlarged.  [default: that of the image]",
     )(command)  # fmt: skip
 
 
@@ -191,7 +226,7 @@ def allow_huge_option(command: F) -> F:
     """Add ``--allow-huge``."""
     return option(
         "--allow-huge", is_flag=True, heading=Heading.INPUTS,
-        help="Read images of more than 100 million pixels too.",
+        help="Also read images of more than 100 million pixels.",
     )(command)  # fmt: skip
 
 
@@ -215,32 +250,33 @@ def reading_options(command: F) -> F:
 
     command = option(
         "--nodata", type=float, multiple=True, metavar="VALUE", heading=Heading.INPUTS,
-        help="Leave out pixels whose bands all have this value; nan leaves out what is not a "
-             "number. May be given again. What a TIFF file itself calls no data is left out too.",
+        help="Leave out pixels whose bands all have this value, or nan (not a number). May be "
+             "given several times. What a TIFF file itself calls no data is always left out.",
     )(cast("F", packed))  # fmt: skip
     command = option(
         "--mask", metavar="FILE|alpha", heading=Heading.INPUTS,
-        help="Leave out pixels where this image of the same size is zero, or those that are "
+        help="Leave out the pixels where this image, of the same size, is zero, or those that are "
              "transparent (alpha). They are 0 in label maps, and regions then count from 1.",
     )(command)  # fmt: skip
     command = allow_huge_option(command)
     command = option(
         "--stretch", type=stretch, metavar="auto|none|minmax|P:Q", heading=Heading.INPUTS,
-        help="Make these values black and white: the least and greatest, two percentiles such as "
-             "0.1:99.9, or all that the type can hold (none); auto takes 8 bits and floats in "
-             "[0, 1] as they are, and stretches what uses less than half of its bits."
+        help="Values to take as black and white: the least and the greatest (minmax), two "
+             "percentiles such as 0.1:99.9, or the limits of the type (none). auto takes 8-bit "
+             "values and floats in [0, 1] as they are, and stretches images that use less than "
+             "half of their bits."
              "  [default: auto]",
     )(command)  # fmt: skip
     command = option(
         "--bands", type=bands, metavar="auto|all|N,...", heading=Heading.INPUTS,
-        help="Use these bands of an image, counted from 1 and in this order: three are red, green "
-             "and blue, one is grey, and of any other number the principal components are taken; "
-             "auto takes the first three.  [default: auto]",
+        help="Bands to use, counted from 1, in this order: three are red, green and blue, one is "
+             "grey, and any other number becomes its principal components. auto takes the first "
+             "three.  [default: auto]",
     )(command)  # fmt: skip
     return option(
         "--page", type=click.IntRange(min=0), metavar="N", heading=Heading.INPUTS,
-        help="Page or frame of a file that has several, counted from 0."
-             "  [default: the first, and a line says so]",
+        help="Page or frame to read, counted from 0.  [default: the first, and a line says so if "
+             "there are more]",
     )(command)  # fmt: skip
 
 

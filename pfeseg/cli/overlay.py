@@ -34,9 +34,9 @@ def overlay(
     stretch: str | None,
     bands: str | None,
 ) -> None:
-    """Draw LABELS, a label map of any origin, over IMAGE.
+    """Draw LABELS, a label map from any source, over IMAGE.
 
-    FILE is a PNG, JPEG or WebP picture, as its ending says: .png, .jpg or .webp.
+    FILE ends in .png, .jpg or .webp.
     """
     endings = tuple(f".{ending}" for ending in OVERLAY_FORMATS)
     check_output(output, overwrite, endings, image, labels)

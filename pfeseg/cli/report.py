@@ -17,6 +17,7 @@ from pfeseg.cli.options import (
 )
 from pfeseg.cli.progress import count_bar
 from pfeseg.cli.wording import say
+from pfeseg.errors import InvalidInputError
 
 
 @click.command(cls=Command)
@@ -35,21 +36,24 @@ from pfeseg.cli.wording import say
 def report(folder: Path, output: Path | None, overwrite: bool, jobs: int, quiet: bool) -> None:
     """Make one HTML page of the results in OUT, a folder that 'segment' or 'bsds' wrote.
 
-    The page opens from disk in any browser, without a network. Of a batch it shows all images
-    and a table of them; of each image the regions over the original, which must still be where it
-    was or beside its results, its settings and its warnings. Results that 'segment' wrote
-    with --report, or with 'page' in --save, have all levels of the hierarchy, the
-    channels of the embedding and the solver's history too. Above 200 images, the pictures lie in a
-    folder beside the page.
+    The page opens from disk in any browser, without a network. For a batch, it shows a grid and a
+    table of all images. For each image, it shows the regions over the original, the settings and
+    the warnings; the original is looked for where it was, and beside the results.
 
-    Images that failed leave no results, so they are on the page only that 'segment --report'
-    makes.
+    Results that 'segment' wrote with --report, or with 'page' in --save, also show all levels of
+    the hierarchy, the channels of the embedding and the history of the solver. With more than
+    200 images, the pictures lie in a folder beside the page.
+
+    Images that failed leave no results; only the page that 'segment --report' makes lists them.
 
     \b
     Examples:
       pfeseg report results
       pfeseg report results -o page.html --jobs 2
     """
+    if not folder.is_dir():
+        found = ", found a file" if folder.exists() else "; there is none"
+        raise InvalidInputError(f"{folder}: expected a folder of results{found}")
     page = output or folder / "report.html"
     check_output(page, overwrite, (".html",))
     from pfeseg.files.writing import refuse_unwritable

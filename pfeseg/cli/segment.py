@@ -64,21 +64,20 @@ COMMON = (
     show_default=True,
     metavar="LIST",
     heading=Heading.RESULTS,
-    help=f"What to write: {', '.join(SAVEABLE)}.",
+    help=f"Results to write, separated by commas: {', '.join(SAVEABLE)}.",
 )
 @option(
     "--hierarchy",
     is_flag=True,
     heading=Heading.RESULTS,
-    help="Write the hierarchy of regions too: STEM_ucm.mat, an ultrametric contour map as the "
-    "BSDS benchmark reads it, and STEM_ucm.png, a picture of it.",
+    help="Write the hierarchy too, as a contour map: STEM_ucm.mat and STEM_ucm.png.",
 )
 @option(
     "--labels-format",
     type=click.Choice(LABELS_FORMATS),
     heading=Heading.RESULTS,
-    help="Format of the label map: 16-bit PNG, 32-bit TIFF (GeoTIFF of a georeferenced image) or "
-    "NumPy array.  [default: png; tif of volumes and with --tile]",
+    help="Format of the label map: 16-bit PNG, 32-bit TIFF (GeoTIFF if the image is georeferenced) "
+    "or NumPy array.  [default: png; tif for volumes and with --tile]",
 )
 @overlay_size_option
 @option(
@@ -87,50 +86,48 @@ COMMON = (
     default="png",
     show_default=True,
     heading=Heading.RESULTS,
-    help="Format of the overlay: PNG loses nothing, JPEG and WebP are several times smaller.",
+    help="Format of the overlay: png loses nothing, jpg and webp are several times smaller.",
 )
-@report_option("report.html, in the folder of all results")
+@report_option("report.html, in the folder of the results")
 @option(
     "--template",
     default="{stem}",
     show_default=True,
     heading=Heading.RESULTS,
-    help="Name of the results before their endings, from {stem}, {ext} and {parent}.",
+    help="Names of the results, up to their endings, made of {stem}, {ext} and {parent}.",
 )
 @overwrite_option
 @option(
     "--skip-existing",
     is_flag=True,
     heading=Heading.RESULTS,
-    help="Leave out inputs whose results are there, by their reports made from the same input "
-    "with the same settings: continues a batch that was stopped. Results of other settings are "
-    "refused, or made again with --overwrite.",
+    help="Leave out images that are done; so a batch that was stopped goes on.",
 )
 @option(
     "--files-from",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
     metavar="LIST",
     heading=Heading.INPUTS,
-    help="Read more inputs from a file, one a line or separated by NUL; - reads them"
-    " from standard input.",
+    help="Read more names of inputs from a file, one per line or separated by NUL; - reads them "
+    "from standard input.",
 )
 @option(
     "-r",
     "--recursive",
     is_flag=True,
     heading=Heading.INPUTS,
-    help="Look into the subfolders of folders too.",
+    help="Look into subfolders too.",
 )
 @option(
     "--shard",
     metavar="I/N",
     heading=Heading.INPUTS,
-    help="Work on the I-th of N equal parts of the inputs.",
+    help="Work on one part of the inputs: 2/5 is the second of five equal parts.",
 )
 @reading_options
 @volume_options
 @tile_option
-@engine_options("Images, or tiles of one, to work on at a time.")
+@engine_options("Images to work on at a time.")
 @threads_option
 @memory_option
 @option(
@@ -141,10 +138,12 @@ COMMON = (
     "as_json",
     is_flag=True,
     heading=Heading.RUN,
-    help="Print one line of JSON per image on standard output.",
+    help="Print one line of JSON per image to standard output.",
 )
 @quiet_option("Print errors only.")
-@option("-v", "--verbose", is_flag=True, heading=Heading.RUN, help="Print the time of every stage.")
+@option(
+    "-v", "--verbose", is_flag=True, heading=Heading.RUN, help="Print the time of every stage too."
+)
 @settings_options()
 def segment(
     inputs: tuple[str, ...],
@@ -177,12 +176,17 @@ def segment(
 ) -> int:  # fmt: skip
     """Cut images into their regions.
 
-    INPUT is an image file, a folder, a quoted glob pattern or - for standard input.
+    INPUT is an image, a folder, a quoted pattern such as '*.jpg', or - for standard input. DIR is
+    made if it is missing, and with -r it gets the subfolders of the inputs.
 
-    For each image, writes STEM_labels.png (16-bit; a viewer shows it as black),
-    STEM_overlay.png (the regions in colour over the image) and STEM.json (settings,
-    timings, how the solver ended). Transparent images are composited on white. A bad
-    image is reported and does not stop the others.
+    For each image, this writes STEM_labels.png (the number of each pixel's region in 16 bits, which
+    viewers show as black), STEM_overlay.png (the regions in colour over the image) and STEM.json
+    (settings, timings, how the solver ended). Transparent images are laid on white. A bad image
+    is reported and does not stop the others.
+
+    An image is done, and --skip-existing leaves it out, if its report tells that its results were
+    made from the same file with the same settings. Results of other settings are refused; with
+    --overwrite they are made again.
 
     \b
     Examples:

@@ -89,80 +89,81 @@ _SETTINGS = (
              else str(dims)),
     _setting("cluster", "-k", "--segments", "n_clusters", heading=Heading.CUT,
              type=number_or("auto", "dims"), metavar="K|auto|dims",
-             help="Cut by k-means into so many clusters; auto chooses their number as 'sweep' "
-                  "does, dims takes D.",
-             show=lambda cut: str(cut.n_clusters) if isinstance(cut, Clusters)
-             else "the hierarchy is cut instead"),
+             help="Number of clusters, in the place of regions; auto chooses it as 'sweep' does, "
+                  "dims takes D.",
+             show=lambda cut: str(cut.n_clusters) if isinstance(cut, Clusters) else "regions"),
     _setting("cluster", "--cluster", heading=Heading.CUT, type=click.Choice(CLUSTERED),
-             help="Make the clusters of regions of the hierarchy that look alike, or of pixels by "
-                  "the embedding alone, as in the paper and as rival methods always do."),
+             help="Make clusters of whole regions that look alike, or of single pixels by the "
+                  "embedding alone, as the paper and all rival methods do."),
     _setting("merge", "--regions", "n_regions", heading=Heading.CUT, type=click.IntRange(min=1),
              metavar="N",
-             help="Cut the hierarchy of regions where it has so many, or keep all if it has fewer.",
-             show=lambda cut: "a level is cut instead"),
+             help="Number of regions; all that there are, if they are fewer.",
+             show=lambda cut: "what --level gives"),
     _setting("merge", "--level", "level", heading=Heading.CUT, type=click.FloatRange(0, 1),
              metavar="T",
              help="Cut the hierarchy at this level: 0 keeps its finest regions, 1 merges all.",
              show=lambda cut: f"{DEFAULT_LEVEL:g}"),
     _setting("clean", "--min-region", heading=Heading.CUT, type=pixels_or_percent,
              metavar="PIXELS|PERCENT%",
-             help="Split the labels into connected regions and let those that are smaller, such "
-                  "as 200 or 0.5%, join the touching region of most similar colour.",
+             help="Split the labels into connected regions, and let each that is smaller than "
+                  "this, such as 200 or 0.5%, join the touching region of the most similar colour.",
              show=lambda value: _show(value) if value else "absorb none"),
     _setting("", "--method", heading=Heading.CUT, type=click.Choice(list(METHODS)),
              help="Piecewise flat embedding (PFE) or one of its rivals: "
                   + ", ".join(m.title for name, m in METHODS.items() if name != "pfe") + "."),
     _setting("cluster merge", "--refine/--no-refine", "refine", heading=Heading.CUT, default=None,
-             help="Draw boundaries along the edges of the image at full size, or leave the steps "
-                  "of the solve.",
+             help="Draw boundaries along the edges of the image at full size, or leave them as "
+                  "coarse as they were solved.",
              show=lambda value: "refine" if value else "no-refine"),
     _setting("graph init cluster merge", "--seed", heading=Heading.START,
              type=click.IntRange(0, 2**32 - 1), metavar="N",
-             help="Seed of the classes of colour, the mixture and k-means."),
+             help="Seed of the random choices: classes of colour, mixture and k-means."),
     _setting("downsample", "--downsample", heading=Heading.METHOD, type=click.FloatRange(min=1),
-             metavar="FACTOR", help="Shrink each side by this before the solve."),
+             metavar="FACTOR", help="Shrink each side by this factor before the solve."),
     _setting("downsample", "--max-size", heading=Heading.METHOD, type=click.IntRange(min=1),
-             metavar="PIXELS", help="Shrink further where the longer side would exceed this.",
+             metavar="PIXELS", help="Shrink further, until the longer side is at most this.",
              show=lambda value: str(value or "no limit")),
     _setting("graph", "--neighbours", heading=Heading.METHOD, type=radius_or_neighbours,
              metavar="4|8|RADIUS", show=repr,
-             help="Pixels that are joined: 4 or 8, or all within a radius such as 2.5."),
+             help="Join each pixel to 4 or 8 neighbours, or to all within a radius such as 2.5."),
     _setting("graph", "--features", heading=Heading.METHOD, type=click.Choice(FEATURES),
-             help="What edge weights compare: colours in RGB or CIELAB, or how often they meet in "
-                  "the image (pointwise mutual information)."),
+             help="What edge weights compare: colours in RGB or CIELAB, or how often two colours "
+                  "meet in the image (pmi, pointwise mutual information)."),
     _setting("graph", "--sigma", heading=Heading.METHOD, type=rms_or_number,
              metavar="[X]rms|NUMBER",
-             help="Width of the edge weights of colours; rms takes it from the image, 0.8rms that "
-                  "many times as much."),
+             help="Width of the edge weights of colours: a number, or rms to take it from the "
+                  "image; 0.8rms is 0.8 times as wide."),
     _setting("graph init", "--texture", heading=Heading.METHOD, type=click.FloatRange(min=0),
              metavar="WEIGHT",
              help="Weight of the local contrast beside CIELAB colours, in mutual information and "
-                  "in the mixture; with 0 this is one of RGB colours."),
+                  "in the mixture; with 0, the mixture is one of RGB colours."),
     _setting("init", "--assignment", heading=Heading.METHOD, type=click.Choice(ASSIGNMENTS),
-             help="Start from the likeliest mixture component or from all."),
+             help="Start from the likeliest component of the mixture (hard), or from the "
+                  "probabilities of all (soft)."),
     _setting("embed", "--lam", heading=Heading.SOLVER, type=float, metavar="NUMBER",
              help="Weight of the split in split Bregman."),
     _setting("embed", "--r", heading=Heading.SOLVER, type=float, metavar="NUMBER",
-             help="Weight of the fidelity in Stage I."),
+             help="Weight of the fidelity term in Stage I."),
     _setting("embed", "--r-relaxed", heading=Heading.SOLVER, type=float, metavar="NUMBER",
-             help="Weight of the fidelity in Stage II."),
+             help="Weight of the fidelity term in Stage II."),
     _setting("embed", "--soc-iterations", heading=Heading.SOLVER, type=int, metavar="N",
-             help="Cap of the outer loop of Stage I."),
+             help="Most iterations of the outer loop of Stage I."),
     _setting("embed", "--split-iterations", heading=Heading.SOLVER, type=int, metavar="N",
-             help="Cap of the inner loop of Stage I."),
+             help="Most iterations of the inner loop of Stage I."),
     _setting("embed", "--relaxed-iterations", heading=Heading.SOLVER, type=int, metavar="N",
-             help="Cap of Stage II."),
+             help="Most iterations of Stage II."),
     _setting("embed", "--tol", heading=Heading.SOLVER, type=float, metavar="NUMBER",
-             help="Stop a loop at this relative change.", show=lambda value: f"{value:.2g}"),
+             help="Relative change at which a loop stops.", show=lambda value: f"{value:.2g}"),
     _setting("embed", "--linear-solver", heading=Heading.SOLVER,
              type=click.Choice(["pcg", "direct"]),
-             help="The compiled solver, or the exact reference on SciPy."),
+             help="The compiled solver (pcg), or the exact reference in SciPy (direct)."),
     _setting("embed", "--preconditioner", heading=Heading.SOLVER,
              type=click.Choice(PRECONDITIONERS),
-             help="Incomplete Cholesky (ic0), as in the paper, or a complete one, with which every "
-                  "solve is exact; auto takes the complete one unless it has too many entries."),
+             help="An incomplete Cholesky factorisation (ic0), as in the paper, or a complete one "
+                  "(cholesky), which makes every solve exact; auto takes the complete one unless "
+                  "it has too many entries."),
     _setting("embed", "--pcg-rtol", heading=Heading.SOLVER, type=float, metavar="NUMBER",
-             help="Relative residual at which PCG with incomplete Cholesky stops."),
+             help="Relative residual at which PCG stops, with ic0."),
     _setting("embed", "--precision", heading=Heading.SOLVER,
              type=click.Choice(["single", "double"]), help="Precision of the compiled solver."),
 )  # fmt: skip
@@ -186,11 +187,11 @@ def settings_options(*stages: str, without: Sequence[str] = ()) -> Callable[[F],
         command = option(
             "--config", type=click.Path(exists=True, dir_okay=False, path_type=Path),
             metavar="FILE", heading=Heading.START,
-            help="Settings to start from: the report of an earlier run.",
+            help="Settings to start from: the report (STEM.json) of an earlier run.",
         )(command)  # fmt: skip
         return option(
             "--preset", metavar="NAME", heading=Heading.START,
-            help=f"Settings to start from: {', '.join(PRESETS)}; options change them."
+            help=f"Settings to start from: {' or '.join(PRESETS)}; other options change them."
                  "  [default: default]",
         )(command)  # fmt: skip
 

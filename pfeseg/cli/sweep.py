@@ -32,7 +32,7 @@ from pfeseg.cli.wording import say
 from pfeseg.errors import InvalidInputError
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, common=("dims", "n_clusters", "output", "wants_page", "jobs"))
 @click.argument("image", type=click.Path(path_type=Path))
 @dims_option("5:10", "Dimensions to try.")
 @option(
@@ -54,7 +54,7 @@ from pfeseg.errors import InvalidInputError
 @output_folder_option
 @report_option("STEM_sweep.html, with sliders through the trials")
 @overwrite_option
-@engine_options("Processes to share the dimensions; never changes the result.")
+@engine_options("Dimensions to work on at a time.")
 @threads_option
 @memory_option
 @option(
@@ -85,9 +85,9 @@ def sweep(
 ) -> None:  # fmt: skip
     """Segment IMAGE with several dimensions and numbers of clusters, and recommend one.
 
-    Prints a table, and writes STEM_sweep.csv with all segmentations and STEM_sweep.png, a sheet
-    of pictures. All d share one graph and one factorisation of the solver's systems, and all k of
-    one d share one hierarchy of regions.
+    This prints a table, and writes STEM_sweep.csv (a row for each segmentation) and STEM_sweep.png
+    (a sheet of pictures). All d share one graph and one factorisation of the solver's systems, and
+    all k of one d share one hierarchy of regions.
 
     \b
     energy         mean over the channels of |M y|_1 / |D^1/2 y|_2; small is flat
@@ -95,13 +95,12 @@ def sweep(
     orthogonality  squared error of Y^T D Y = I
     agreement      see below
 
-    The recommendation needs no ground truth. It is the consensus: of all the segmentations with
-    the d and k to choose from, the one with the largest mean Rand index with all others, its
-    'agreement'. A boundary that depends on a particular d and k is found by few of them, one
-    that is in the image by many. 'pfeseg segment -d auto -k auto' chooses so from d in 5:10 and
-    k in 3:8.
+    The recommendation needs no ground truth. It is the consensus: the segmentation that agrees
+    most with all others, by the mean Rand index (its 'agreement'). Many segmentations find a
+    boundary that is in the image, few find one that depends on a particular d and k.
+    'pfeseg segment -d auto -k auto' chooses in this way from d in 5:10 and k in 3:8.
 
-    With --ground-truth, the best d by each metric is told too: the paper's dynamic scheme.
+    With --ground-truth, the best d by each metric is printed too: the paper's dynamic scheme.
 
     \b
     Examples:

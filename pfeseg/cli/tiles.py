@@ -17,9 +17,10 @@ def tile_option(command: F) -> F:
     """Add ``--tile``."""
     return option(
         "--tile", type=click.IntRange(min=64), metavar="SIZE", heading=Heading.INPUTS,
-        help="Segment rasters of any size by overlapping tiles of at most this many pixels a "
-             "side, whose regions are joined across the seams. Each tile is embedded at "
-             "--max-size pixels; the overlay has at most 2000 a side, or --overlay-size.",
+        help="Segment a raster of any size in overlapping tiles of at most SIZE pixels a side, "
+             "--jobs of them at a time, and join their regions across the seams. Each tile is "
+             "embedded at --max-size pixels; the overlay has at most 2000 pixels a side, or "
+             "--overlay-size.",
     )(command)  # fmt: skip
 
 

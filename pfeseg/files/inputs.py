@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.kinds import KINDS, LABELS_FORMATS, OVERLAY_FORMATS, REPORT
-from pfeseg.files.reading import HEIF_SUFFIXES, IMAGE_SUFFIXES, reads_heif
+from pfeseg.files.reading import HEIF_SUFFIXES, IMAGE_SUFFIXES, RAW_SUFFIXES, reads_heif
 from pfeseg.files.replacing import NUMBERED
 
 STANDARD_INPUT = Path("-")
@@ -23,6 +23,7 @@ STANDARD_INPUT = Path("-")
 REMEDIES = {
     ".npy": ": name them to read them, as 'FOLDER/*.npy'",
     **dict.fromkeys(HEIF_SUFFIXES, ": pip install pillow-heif reads them"),
+    **dict.fromkeys(RAW_SUFFIXES, ": convert raw photographs to TIFF first"),
 }
 """What to do about files that are left out of folders, by their endings."""
 
@@ -156,6 +157,8 @@ def _outside_folders(name: str, path: Path) -> list[Input]:
             if match.is_file() and not _is_result(match) and not _is_numbered_result(match)
         ]
         return files or [Input(path, problem=f"{path}: no file matches this pattern")]
+    if name.startswith(("http://", "https://")):
+        return [Input(path, problem=f"{name}: an address; download the image, and give its file")]
     return [Input(path, problem=f"{path}: no such file")]
 
 
@@ -172,7 +175,8 @@ def _in_folder(folder: Path, recursive: bool) -> tuple[list[Input], list[Path]]:
         is_image = entry.suffix.lower() in readable
         (images if is_image else others).append(entry)
     if not images:
-        hint = "" if recursive else "; use -r to look into its subfolders too"
+        deeper = not recursive and any(entry.is_dir() for entry in folder.iterdir())
+        hint = "; use -r to look into its subfolders too" if deeper else ""
         return [Input(folder, problem=f"{folder}: this folder holds no images{hint}")], others
     return [Input(entry, entry.parent.relative_to(folder)) for entry in images], others
 

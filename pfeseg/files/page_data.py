@@ -105,6 +105,10 @@ def _hierarchy(content: dict[str, NDArray[Any]]) -> Hierarchy:
     largest = max(int(base.max()), int(merges.max(initial=0)), outside)
     if largest >= n_regions or min(int(base.min()), int(merges.min(initial=0))) < 0:
         raise ValueError("it names regions that are not there")
+    absorbed_at = np.full(n_regions, n_regions)
+    absorbed_at[merges[:, 1]] = steps = np.arange(len(merges))
+    if (absorbed_at[merges[:, 1]] != steps).any() or (absorbed_at[merges[:, 0]] <= steps).any():
+        raise ValueError("it merges regions that are gone")
     return Hierarchy(
         base.astype(np.int32),
         merges.astype(np.int32),

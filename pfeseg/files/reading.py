@@ -57,6 +57,9 @@ IMAGE_SUFFIXES = {
 HEIF_SUFFIXES = {".heic", ".heif"}
 """Endings of images that only the package pillow-heif reads."""
 
+RAW_SUFFIXES = {".arw", ".cr2", ".cr3", ".dng", ".nef", ".orf", ".pef", ".raf", ".rw2", ".srw"}
+"""Endings of what cameras write before it is made into a photograph."""
+
 NPY_SIGNATURE = b"\x93NUMPY"
 
 HEIF_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
@@ -100,7 +103,7 @@ def read_image(
     except (InvalidInputError, MemoryError):
         raise
     except Exception as error:  # decoders raise whatever a broken file makes them
-        raise InvalidInputError(f"{name}: {reason(error)}") from error
+        raise InvalidInputError(f"{name}: {reason(error)}{_advice(name)}") from error
     if array.ndim not in (2, 3) or not array.size or array.dtype.kind not in "buif":
         raise InvalidInputError(
             f"{name}: expected rows and columns of numbers, found {array.dtype} of shape "
@@ -294,6 +297,14 @@ def upright(array: NDArray[Any], orientation: int) -> NDArray[Any]:
     if orientation in (2, 3, 6, 7):
         array = array[:, ::-1]
     return array
+
+
+def _advice(name: str) -> str:
+    """Say what to do about a file that is no image of the kinds that are read, by its ending."""
+    ending = Path(name).suffix.lower()
+    if ending in RAW_SUFFIXES:
+        return "; convert raw photographs to TIFF first"
+    return "; convert it to PNG or TIFF first" if ending in (".psd", ".svg", ".pdf", ".xcf") else ""
 
 
 def reason(error: Exception) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
@@ -21,10 +23,10 @@ SCRIPTS = {
 """Files in `web`, in order, that a kind of page needs."""
 
 POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; "
-    "script-src 'unsafe-inline'{files}; img-src data: blob:{files}"
+    "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; "
+    "script-src 'sha256-{digest}'{files}; img-src data: blob:{files}"
 )
-"""What the browser lets a page do: nothing over the network."""
+"""What the browser lets a page do: nothing over the network, and no script but its own."""
 
 
 def page_html(
@@ -45,14 +47,16 @@ def page_html(
         Whether the page may load files that lie beside it.
     """
     parts = {"page-data": data} | dict(more or {})
+    script = "\n".join(['\n"use strict";', *(_web(f"{name}.js") for name in SCRIPTS[kind])])
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     shown = Template(_web("page.html")).substitute(
         version=__version__,
-        policy=html.escape(POLICY.format(files=" 'self' file:" if beside else "")),
+        policy=html.escape(POLICY.format(digest=digest, files=" 'self' file:" if beside else "")),
         title=html.escape(
             "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in title)
         ),
         style=_web("style.css"),
-        script="\n".join(_web(f"{name}.js") for name in SCRIPTS[kind]),
+        script=script,
         data=_HERE,
     )
     before, after = shown.split(_HERE)

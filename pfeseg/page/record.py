@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +15,10 @@ from pfeseg.errors import InvalidInputError, failure
 from pfeseg.image.arrays import Raster
 from pfeseg.image.resize import enlarge_labels, shrink_to, small_size
 from pfeseg.labels.maps import count_pixels
-from pfeseg.page.packing import pack_array, pack_labels, smallest_type
+from pfeseg.page.packing import pack_array, pack_labels, script_json, smallest_type
 from pfeseg.page.results import Result, read_result
 from pfeseg.pictures.colours import nested_colours, region_colours
-from pfeseg.pictures.overlay import draw_overlay
+from pfeseg.pictures.overlay import OUTSIDE, draw_overlay
 from pfeseg.pictures.uri import jpeg, jpeg_uri
 from pfeseg.regions.hierarchy import Hierarchy
 from pfeseg.segmentation.settings import Settings
@@ -51,7 +52,9 @@ class Record:
 def make_record(path: Path, name: str) -> Record:
     """Read what belongs to a report and turn it into a record; what is damaged is a failure."""
     try:
-        return _record_of(read_result(path), name)
+        record = _record_of(read_result(path), name)
+        script_json(record.detail)  # what does not fit into a page must not cost the page
+        return record
     except Exception as error:  # one of many must not cost the others
         return failed_record(name, str(InvalidInputError(failure(error, str(path)))))
 
@@ -117,9 +120,12 @@ def blank(labels: NDArray[np.integer[Any]], first_label: int = 0) -> Raster:
 
 
 def view_of(image: Raster) -> str:
-    """Return the original of a large view as the address of a picture."""
+    """Return the original of a large view as the address of a picture; white where masked."""
     small = shrink_to(image, fitted(image.shape, VIEW_SIDE))
-    return jpeg_uri(np.rint(small.rgb() * 255).astype(np.uint8))
+    picture = np.rint(small.rgb() * 255).astype(np.uint8)
+    if small.mask is not None:
+        picture[~small.mask] = OUTSIDE
+    return jpeg_uri(picture)
 
 
 def _maps(result: Result, image: Raster) -> list[dict[str, Any]]:
@@ -180,7 +186,9 @@ def _measured(
 def command_of(result: Result) -> str:
     """Return the command line that made a result, up to what says how it is cut."""
     report = result.report
-    words = ["pfeseg", "segment", str(report["input"]), "--config", str(result.path)]
+    source = str(result.source or report["input"])
+    source = f"./{source}" if source.startswith("-") and source != "-" else source
+    words = ["pfeseg", "segment", source, "--config", str(result.path)]
     words += ["--page", str(report["page"])] if report.get("page") else []
     words += ["--mask", str(report["mask"])] if report.get("mask") else []
     words += [word for value in report.get("nodata", ()) for word in ("--nodata", str(value))]
@@ -188,7 +196,21 @@ def command_of(result: Result) -> str:
         words += ["-d", str(report["dims"])]
     if report["settings"].get("min_region"):
         words += ["--min-region", "0"]
-    return shlex.join(words)
+    return " ".join(map(_shell_word, words))
+
+
+def _shell_word(word: str) -> str:
+    """Quote a word for a shell, with escapes in the place of what cannot be seen or copied."""
+    if word.isprintable():
+        return shlex.quote(word)
+    escapes = {"\\": "\\\\", "'": "\\'"}
+    letters = (
+        escapes.get(letter, letter)
+        if letter.isprintable()
+        else "".join(f"\\x{byte:02x}" for byte in os.fsencode(letter))
+        for letter in word
+    )
+    return f"$'{''.join(letters)}'"
 
 
 def _facts(report: dict[str, Any]) -> dict[str, Any]:

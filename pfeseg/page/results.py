@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -45,14 +46,17 @@ class Result:
     report : dict
     labels : (H, W) int32 array
         0, 1, ..., none left out but the 0 of what a mask left out.
+    source : Path or None
+        The file of the original, if it is still where it was or lies beside the report.
     image : Raster or None
-        The original, if it is still where it was.
+        What it holds.
     data : PageData
     """
 
     path: Path
     report: dict[str, Any]
     labels: NDArray[np.int32]
+    source: Path | None
     image: Raster | None
     data: PageData
 
@@ -81,6 +85,7 @@ def _is_report(path: Path) -> bool:
 def read_result(path: Path) -> Result:
     """Read what belongs to one report."""
     report = read_report(path)
+    _check(path, report)
     stem = str(path).removesuffix(KINDS[REPORT].suffix)
     endings = (KINDS["labels"].suffix.format(labels_format=ending) for ending in LABELS_FORMATS)
     written = _first_file(stem + ending for ending in endings)
@@ -103,19 +108,46 @@ def read_result(path: Path) -> Result:
         numbered = consecutive(np.append(0, labels))[1:].reshape(height, width)
     else:
         numbered = consecutive(labels)
-    return Result(path, report, numbered, _read_original(path, report), data)
+    source = _find_original(path, report)
+    image = None if source is None else _read_original(source, report)
+    return Result(path, report, numbered, source if image is not None else None, image, data)
+
+
+def _check(path: Path, report: dict[str, Any]) -> None:
+    """Refuse a report whose fields are not of the kinds that a page relies on."""
+    sizes, timings = [report["image_size"], report.get("solved_size")], report.get("timings")
+    counts = (report.get("regions"), report.get("dims"))
+    if not (
+        all(isinstance(size, list) and len(size) == 2 for size in sizes)
+        and all(type(count) is int and count >= 0 for count in chain(*sizes, counts))
+        and isinstance(timings, dict)
+        and all(type(seconds) in (int, float) for seconds in timings.values())
+        and isinstance(report.get("settings"), dict)
+        and isinstance(report.get("warnings", []), list)
+    ):
+        raise InvalidInputError(f"{path}: a damaged report, which does not say what pfeseg writes")
 
 
 def _first_file(names: Iterable[str]) -> Path | None:
     return next((path for path in map(Path, names) if path.is_file()), None)
 
 
-def _read_original(path: Path, report: dict[str, Any]) -> Raster | None:
-    """Read the image of a report from where it was, or from beside the report."""
+def _find_original(path: Path, report: dict[str, Any]) -> Path | None:
+    """Find the image of a report where it was or beside the report; another of its name is none."""
     source = Path(str(report.get("input", "")))
-    original = _first_file([str(source), str(path.parent / source.name)])
-    if original is None:
-        return None
+    places = (source, path.parent / source.name)
+    n_bytes = report.get("input_bytes")
+    return next(
+        (
+            place for place in places
+            if place.is_file() and n_bytes in (None, place.stat().st_size)
+        ),
+        None,
+    )  # fmt: skip
+
+
+def _read_original(original: Path, report: dict[str, Any]) -> Raster | None:
+    """Read the image of a report as it was read before."""
     settings = report["settings"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PfesegWarning)  # they were told when it was segmented

@@ -91,7 +91,7 @@ def make_cut(
     names = [name for name, value in given.items() if value is not None]
     if len(names) > 1:
         raise InvalidInputError(
-            f"labels are cut in one way only, but {' and '.join(map(argument, names))} are given"
+            f"labels are cut in one way only; give one of {' and '.join(map(argument, names))}"
         )
     if not names:
         return AUTOMATIC

@@ -65,6 +65,12 @@ function download(bytes, type, name) {
   setTimeout(() => URL.revokeObjectURL(address), 60000);
 }
 
+/** Show a command line; options stay whole where it is broken into lines. */
+function showCommand(block, command) {
+  block.replaceChildren(...command.split(/( )/).map((word) =>
+    (/^-/.test(word) ? make("span", { class: "whole" }, word) : word)));
+}
+
 /** A button that copies a command line. */
 function copyButton(source) {
   const button = make("button", { type: "button", click: async () => {

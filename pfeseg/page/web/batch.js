@@ -5,13 +5,15 @@ const COLUMNS = [
   ["size", "Size", (image) => (image.size ? image.size[0] * image.size[1] : -1)],
   ["regions", "Regions", (image) => image.regions ?? -1],
   ["seconds", "Seconds", (image) => image.seconds ?? -1],
-  ["status", "Status", (image) => image.status],
+  ["status", "Status", (image) => Object.keys(STATUS).indexOf(image.status)],
 ];
-const STATUS = { done: "done", warned: "done, with warnings", failed: "failed" };
+const STATUS = { failed: "failed", warned: "done, with warnings", done: "done" };
+const MOST_FAILURES = 10; // shown at once
 
 /** Turn "fox regions>10 status=failed" into a test of images. */
 function makeFilter(text) {
-  const tests = text.toLowerCase().split(/\s+/).filter(Boolean).map((word) => {
+  const joined = text.toLowerCase().replace(/\s*(<=|>=|<|>|=)\s*/g, "$1");
+  const tests = joined.split(/\s+/).filter(Boolean).map((word) => {
     const found = /^(regions|seconds|size)(<=|>=|<|>|=)([\d.]+)$/.exec(word);
     if (!found) return (image) => image.words.includes(word.replace(/^(name|status)=/, ""));
     const [, column, sign, number] = found;
@@ -42,11 +44,13 @@ class Batch {
     }));
     this.waiting = new Map();
     this.folder = data.folder;
+    this.title = document.title;
     this.list = make("div");
     this.count = make("p", { class: "count", "aria-live": "polite" });
     this.state = { text: "", key: "name", descending: false, as: "grid" };
     this.overview = make("div", {}, this.failures(), this.tools(), this.list);
     window.addEventListener("hashchange", () => this.follow());
+    window.addEventListener("beforeprint", () => this.addAll());
     document.addEventListener("keydown", (event) => this.key(event));
     window.receiveImage = (index, detail) => this.waiting.get(index)(detail);
   }
@@ -54,9 +58,14 @@ class Batch {
   failures() {
     const failed = this.images.filter((image) => image.status === "failed");
     if (!failed.length) return null;
+    const list = (images) => make("ul", {}, images.map((image) =>
+      make("li", {}, visible(image.reason))));
+    const more = failed.slice(MOST_FAILURES);
     return make("section", { class: "failures" },
       make("h2", {}, `${plural(failed.length, "image")} failed`),
-      make("ul", {}, failed.map((image) => make("li", {}, visible(image.reason)))));
+      list(failed.slice(0, MOST_FAILURES)),
+      more.length
+        ? make("details", {}, make("summary", {}, `${inWords(more.length)} more`), list(more)) : null);
   }
 
   tools() {
@@ -69,12 +78,16 @@ class Batch {
     this.kinds = { grid: as("grid", "Grid"), table: as("table", "Table") };
     return make("div", { class: "tools" },
       make("input", { type: "search", id: "filter", placeholder: "Filter: a name, failed, regions>10 …",
-        "aria-label": "Filter", input: (event) => change({ text: event.target.value }) }),
+        "aria-label": "Filter", "aria-describedby": "filter-help",
+        input: (event) => change({ text: event.target.value }) }),
       this.sorter,
       make("button", { type: "button", id: "turn", "aria-label": "Turn the order round",
         click: () => change({ descending: !this.state.descending }) }, "↕"),
       make("div", { class: "pair" }, this.kinds.grid, this.kinds.table),
-      this.count);
+      this.count,
+      make("p", { id: "filter-help", class: "muted small" },
+        "Images that fit all words: parts of a name, a status (failed, warnings, done), or " +
+        "regions, seconds or size (in pixels) compared with a number, such as regions>10 size<90000."));
   }
 
   refresh() {
@@ -100,6 +113,7 @@ class Batch {
       return done < this.shown.length;
     };
     const more = add();
+    this.addAll = () => { while (add()); };
     const outer = around ? around(list) : list;
     this.list.replaceChildren(outer);
     if (more) growing(outer, add);
@@ -117,7 +131,9 @@ class Batch {
         make("div", { class: `muted status-${image.status === "done" ? "" : image.status}` },
           facts, image.status === "warned" ? " · warnings" : "")),
     ];
-    if (image.status === "failed") return make("div", { class: "tile" }, inner);
+    if (image.status === "failed") {
+      return make("div", { class: "tile", title: visible(image.reason) }, inner);
+    }
     return make("a", { class: "tile", href: `#${image.index}` }, inner);
   }
 
@@ -134,14 +150,16 @@ class Batch {
       this.list.querySelector(`[data-key="${key}"]`).focus();
     } }, title)));
     return make("div", { class: "scroll" },
-      make("table", {}, make("thead", {}, make("tr", {}, heads)), rows));
+      make("table", { class: "images" }, make("thead", {}, make("tr", {}, heads)), rows));
   }
 
   row(image) {
     const failed = image.status === "failed";
     const name = visible(image.name);
     return make("tr", {},
-      make("td", { class: "name" }, failed ? name : make("a", { href: `#${image.index}` }, name)),
+      make("td", { class: "name" }, failed
+        ? [name, make("div", { class: "muted small" }, visible(image.reason))]
+        : make("a", { href: `#${image.index}` }, name)),
       make("td", { class: "number" }, failed ? "" : image.size.join(" × ")),
       make("td", { class: "number" }, failed ? "" : inWords(image.regions)),
       make("td", { class: "number" }, failed ? "" : image.seconds.toFixed(2)),
@@ -153,20 +171,27 @@ class Batch {
     const main = document.getElementById("main");
     const image = this.images[Number.parseInt(location.hash.slice(1), 10)];
     if (!image || image.status === "failed") {
+      const left = this.at;
       this.at = null;
+      document.title = this.title;
       main.replaceChildren(this.overview);
       window.scrollTo(0, this.scrolled || 0);
+      const link = left === null ? null : this.list.querySelector(`a[href="#${left}"]`);
+      (link || (left === null ? null : document.getElementById("filter")))?.focus();
       return;
     }
     if (this.at === null) this.scrolled = window.scrollY;
+    const held = document.activeElement?.id; // "next" stays where it is, for the next press
     this.at = image.index;
     const detail = await this.detail(image.index);
     const view = detail.missing
       ? make("p", { class: "notice" }, `${detail.missing}: keep the folder beside this page.`)
       : await imageView(detail);
     if (this.at !== image.index) return; // another one was asked for meanwhile
+    document.title = `${visible(image.name)} · ${this.title}`;
     main.replaceChildren(this.path(image), view);
     window.scrollTo(0, 0);
+    if (this.images.length > 1) (document.getElementById(held) || main.querySelector("h2")).focus();
   }
 
   /** The large view's data: in the page, or in a script beside it. */
@@ -196,17 +221,18 @@ class Batch {
     const single = this.images.length === 1;
     return make("div", { class: "path" },
       single ? null : make("a", { class: "button", id: "back", href: "#" }, "← All images"),
-      make("h2", {}, visible(image.name)),
+      make("h2", { tabindex: -1 }, visible(image.name)),
       single ? null : make("div", { class: "pair" }, link(-1, "Previous", "previous"),
         link(1, "Next", "next")));
   }
 
   key(event) {
     if (this.at === null || event.altKey || event.ctrlKey || event.metaKey) return;
+    const chooses = event.target.tagName === "SELECT"; // which Escape closes
+    if (event.key === "Escape" && !chooses && this.images.length > 1) location.hash = "#";
     if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
     const stride = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (stride && this.neighbour(stride)) location.hash = `#${this.neighbour(stride).index}`;
-    if (event.key === "Escape" && this.images.length > 1) location.hash = "#";
   }
 
   start() {

@@ -66,9 +66,9 @@ function levelControls(detail, now, show, given) {
     show(count);
     const found = now.cut.count;
     slider.setAttribute("aria-valuetext", plural(found, "region"));
-    level.textContent = `${plural(found, "region")} from level ${brief(now.cut.level, 3)} ` +
-      `to ${brief(now.cut.next, 3)}` + (found === given ? ", as written" : "");
-    command.textContent = `${detail.command} --regions ${found} -o again`;
+    level.textContent = `${plural(found, "region")}${levelRange(now.cut)}` +
+      (found === given ? ", as written" : "");
+    showCommand(command, `${detail.command} --regions ${found} -o again`);
   };
   slider.addEventListener("input", () => {
     field.value = stops[slider.value];
@@ -83,9 +83,17 @@ function levelControls(detail, now, show, given) {
   now.cut = regions.cut(given);
   queueMicrotask(() => update(given));
   return make("div", { class: "card" }, make("h3", {}, "Levels of the hierarchy"),
-    slider, make("div", { class: "ends" }, make("span", {}, "coarse"), make("span", {}, "fine")),
-    make("label", { class: "row" }, make("span", {}, "Regions"), field), level,
+    make("div", { hidden: stops.length < 2 }, slider,
+      make("div", { class: "ends" }, make("span", {}, "coarse"), make("span", {}, "fine")),
+      make("label", { class: "row" }, make("span", {}, "Regions"), field)), level,
     make("div", { class: "buttons" }, saveButton(detail, now), copyButton(command)), command);
+}
+
+/** Say between which levels a cut stays the same, with as many digits as tell them apart. */
+function levelRange({ level, next }) {
+  if (level === next) return ", a number that no level gives"; // where two merge at once
+  const digits = [3, 4, 5, 6].find((count) => brief(level, count) !== brief(next, count)) || 7;
+  return ` from level ${brief(level, digits)} to ${brief(next, digits)}`;
 }
 
 function labelsCard(detail, now) {
@@ -145,7 +153,7 @@ function timingsCard(timings) {
 
 function historyPlots(history) {
   const shaded = history.stage.filter((stage) => stage === 1).length - 1;
-  const note = "Stage I lies on the darker ground.";
+  const note = "Stage I is shaded.";
   const plots = [
     lineChart({ title: "Solver: objective", values: history.objective, shaded, note }),
     lineChart({ title: "Solver: orthogonality error", values: history.orthogonality, log: true,

@@ -1,33 +1,23 @@
 // The picture one looks at: the original, the regions' colours, boundaries, and one region lit up.
 
-const LONGEST = 1200;
-const SHORTEST = 600;
-
-/** Pixels of the stage for one of the label map; whole numbers of them where it is small. */
-function stageScale(width, height) {
-  const longest = Math.max(width, height);
-  if (longest > LONGEST) return LONGEST / longest;
-  return longest < SHORTEST ? Math.ceil(SHORTEST / longest) : 1;
-}
+const LONGEST = 1600; // side of the stage in pixels of the screen
+const SMALL = 300; // side of an image whose pixels are shown as squares
 
 class Stage {
   /** `tell(region or null)` is called when another region is lit up. */
   constructor(size, original, tell) {
     const [width, height] = size;
-    const scale = stageScale(width, height);
-    this.width = Math.max(1, Math.round(width * scale));
-    this.height = Math.max(1, Math.round(height * scale));
     this.tell = tell;
     this.lit = null;
     this.place = { x: 0.5, y: 0.5 };
-    const layer = () => make("canvas", { width: this.width, height: this.height });
-    [this.tint, this.lines, this.glow] = [layer(), layer(), layer()];
+    this.layers = [make("canvas"), make("canvas"), make("canvas")];
+    [this.tint, this.lines, this.glow] = this.layers;
     this.cross = make("div", { class: "cross", hidden: true });
     this.element = make("div", {
-      class: scale > 1 ? "stage coarse" : "stage",
+      class: Math.max(width, height) <= SMALL ? "stage coarse" : "stage",
       tabindex: 0,
       role: "application",
-      "aria-label": "Segmentation; the arrow keys move from region to region",
+      "aria-label": "Regions of the image; the arrow keys move over it, faster with Shift",
       style: `aspect-ratio: ${width} / ${height}; max-width: calc(74vh * ${width / height})`,
       pointermove: (event) => this.point(event),
       pointerdown: (event) => this.point(event),
@@ -36,13 +26,33 @@ class Stage {
       blur: () => { this.cross.hidden = true; },
     });
     if (original) this.element.append(make("img", { src: original, alt: "" }));
-    this.element.append(this.tint, this.lines, this.glow, this.cross);
+    this.element.append(...this.layers, this.cross);
+    new ResizeObserver(() => this.fit()).observe(this.element);
+  }
+
+  /** Draw in pixels of the screen, so that boundaries are sharp at any size. */
+  fit() {
+    const { clientWidth, clientHeight } = this.element;
+    const scale = Math.min(devicePixelRatio, LONGEST / Math.max(clientWidth, clientHeight));
+    const [width, height] = [clientWidth, clientHeight].map((side) =>
+      Math.max(1, Math.round(side * scale)));
+    if (!clientWidth || (width === this.width && height === this.height)) return;
+    Object.assign(this, { width, height });
+    for (const layer of this.layers) Object.assign(layer, { width, height });
+    if (!this.regions) return;
+    this.sample();
+    this.show(this.cut);
   }
 
   /** Take another label map, of any size. */
   setRegions(regions) {
     this.regions = regions;
-    const { width, height, base } = regions;
+    if (this.width) this.sample();
+  }
+
+  /** Look up the region of each pixel of the screen. */
+  sample() {
+    const { width, height, base } = this.regions;
     const at = (k, from, to) => Math.min(from - 1, Math.floor(((k + 0.5) * from) / to));
     const columns = Uint32Array.from({ length: this.width }, (_, x) => at(x, width, this.width));
     this.base = new Uint32Array(this.width * this.height);
@@ -55,6 +65,7 @@ class Stage {
   /** Show the regions of a cut. */
   show(cut) {
     this.cut = cut;
+    if (!this.base) return; // `fit` comes back when the stage is on the page
     this.numbers = this.base.map((region) => cut.number[region]);
     this.paintTint();
     this.paintLines();
@@ -74,10 +85,10 @@ class Stage {
     this.paint(this.tint, (i) => colourOf[this.numbers[i]]);
   }
 
-  /** White lines with a shadow, so that they are seen on any ground. */
+  /** White lines with a shadow, so that they are seen on any ground; two pixels on fine screens. */
   paintLines() {
     const { width, numbers } = this;
-    const last = numbers.length;
+    const [last, fine] = [numbers.length, devicePixelRatio > 1.4];
     this.paint(this.lines, (i) => {
       const here = numbers[i];
       const right = (i + 1) % width ? numbers[i + 1] : here;
@@ -85,7 +96,8 @@ class Stage {
       if (here !== right || here !== below) return 0xf2ffffff;
       const left = i % width ? numbers[i - 1] : here;
       const above = i >= width ? numbers[i - width] : here;
-      return here !== left || here !== above ? 0x66000000 : 0;
+      if (here === left && here === above) return 0;
+      return fine ? 0xf2ffffff : 0x66000000;
     });
   }
 
@@ -145,7 +157,9 @@ class Stage {
 /** Say which region is lit up, how large it is and of which colour; in pixels if areas are exact. */
 function tellRegion(told, regions, cut, region, exact = true) {
   if (region === null) {
-    told.replaceChildren("Point at a region, or use the arrow keys on the picture.");
+    told.replaceChildren(matchMedia("(pointer: coarse)").matches
+      ? "Tap a region to see its area and its mean colour."
+      : "Point at a region, or use the arrow keys on the picture.");
     return;
   }
   const total = regions.width * regions.height;
