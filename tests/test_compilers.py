@@ -18,7 +18,7 @@ FUSES = platform.machine() in ("x86_64", "AMD64")
 @pytest.mark.skipif(shutil.which(COMPILER[0]) is None, reason="no C++ compiler")
 def test_vector_types_and_plain_arrays_give_the_same_bytes(tmp_path):
     """As compilers have them that know vectors, and those that do not, such as MSVC."""
-    command = [*COMPILER, "-std=c++17", "-O1", "-ffp-contract=off", "-Wall", "-Werror"]
+    command = [*COMPILER, "-std=c++17", "-Og", "-ffp-contract=off", "-Wall", "-Werror"]
     command += ["-mavx2", "-mfma"] if FUSES else []
     command += [f"-I{ROOT / 'pfeseg' / 'cpp'}", str(ROOT / "tests" / "kernel_bytes.cpp"), "-o"]
     programs = {"vectors": [], "plain": ["-DPFESEG_PLAIN_VECTORS"]}
