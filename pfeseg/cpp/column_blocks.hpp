@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "portable.hpp"
 #include "slab.hpp"
 #include "split_bregman.hpp"
 #include "system_matrix.hpp"
@@ -153,10 +154,10 @@ class ColumnBlocks {
 
     template <class Task>
     bool run(int threads, const Interrupted &interrupted, Task task) {
-        __atomic_store_n(&cancelled_, 0, __ATOMIC_RELAXED);
+        tell(&cancelled_, 0);
         const auto cancel_if_interrupted = [&] {
             const bool yes = interrupted();
-            if (yes) __atomic_store_n(&cancelled_, 1, __ATOMIC_RELAXED);
+            if (yes) tell(&cancelled_, 1);
             return yes;
         };
         Workers workers(static_cast<int>(blocks_.size()), threads,

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "portable.hpp"
+
 namespace pfeseg {
 namespace {
 

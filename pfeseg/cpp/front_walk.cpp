@@ -17,6 +17,7 @@
 #include "front_walk.hpp"
 
 #include "pack.hpp"
+#include "portable.hpp"
 
 namespace pfeseg {
 namespace {
@@ -88,23 +89,25 @@ const T *panel_up(const T *values, const T *sum_own, T *v_own, T *sum_later, int
     return entries;
 }
 
+// Asks for some memory beyond what is used now. Always inline: GCC takes calls away that do
+// nothing but this.
+template <class T>
+PFESEG_ALWAYS_INLINE void fetch_beyond(const T *used, int64_t entries) {
+    constexpr int64_t ahead = 8192, line = 64;  // bytes
+    const int64_t bytes = entries * static_cast<int64_t>(sizeof(T));
+    if (bytes > ahead) return;
+    const char *const begin = reinterpret_cast<const char *>(used) + ahead;
+    for (int64_t at = 0; at < bytes; at += line) prefetch(begin + at);
+}
+
 // Asks for what lies further on in the data and the factor, which fronts use in this order: each
 // uses too little of either for the processor to see that it is a stream, unless it is large.
-// Always inline: GCC takes calls away that do nothing but this.
 template <class T, int W>
-__attribute__((always_inline)) inline void fetch_ahead(const FactorisedSystem<T> &s,
-                                                       const FrontData<T> &a,
-                                                       const Front &front) {
-    constexpr int64_t kAhead = 8192, kLine = 64;  // bytes
+PFESEG_ALWAYS_INLINE void fetch_ahead(const FactorisedSystem<T> &s, const FrontData<T> &a,
+                                      const Front &front) {
     const int32_t edges = s.edge_end[front.place + front.columns - 1] - front.first_edge;
-    const auto fetch = [](const T *used, int64_t entries) __attribute__((always_inline)) {
-        const char *const ahead = reinterpret_cast<const char *>(used) + kAhead;
-        const int64_t bytes = entries * static_cast<int64_t>(sizeof(T));
-        if (bytes > kAhead) return;
-        for (int64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(ahead + at);
-    };
-    fetch(a.V, W * data_rows(front.columns, edges));
-    fetch(s.values + front.values, front_entries(front.columns, front.rows));
+    fetch_beyond(a.V, W * data_rows(front.columns, edges));
+    fetch_beyond(s.values + front.values, front_entries(front.columns, front.rows));
 }
 
 template <class T, int W>

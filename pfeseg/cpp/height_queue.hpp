@@ -8,9 +8,7 @@
 #include <utility>
 #include <vector>
 
-#ifdef _MSC_VER
-#include <intrin.h>
-#endif
+#include "portable.hpp"
 
 namespace pfeseg {
 
@@ -53,16 +51,6 @@ class LeastFirst {
     }
 
   private:
-    static size_t first_bit(uint64_t word) {
-#ifdef _MSC_VER
-        unsigned long place;
-        _BitScanForward64(&place, word);
-        return place;
-#else
-        return static_cast<size_t>(__builtin_ctzll(word));
-#endif
-    }
-
     std::vector<std::vector<uint64_t>> words_;
 };
 

@@ -4,11 +4,9 @@
 // here lives in an unnamed namespace, or the linker could merge the variants.
 #pragma once
 
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
-
 #include <cstdint>
+
+#include "vector.hpp"
 
 namespace pfeseg {
 namespace {
@@ -19,42 +17,27 @@ constexpr int kVectorBytes = 32;
 constexpr int kVectorBytes = 16;
 #endif
 
-// a b + c, fused where the hardware can. Spelled out, since a compiler that is
-// free to fuse would do so differently for different widths.
-template <class V>
-inline V multiply_add(V a, V b, V c) {
-    return a * b + c;
-}
-#ifdef __FMA__
-inline __m128 multiply_add(__m128 a, __m128 b, __m128 c) { return _mm_fmadd_ps(a, b, c); }
-inline __m256 multiply_add(__m256 a, __m256 b, __m256 c) { return _mm256_fmadd_ps(a, b, c); }
-inline __m128d multiply_add(__m128d a, __m128d b, __m128d c) { return _mm_fmadd_pd(a, b, c); }
-inline __m256d multiply_add(__m256d a, __m256d b, __m256d c) { return _mm256_fmadd_pd(a, b, c); }
-#endif
-
 // W columns of one row, as hardware vectors.
 template <class T, int W>
 struct Pack {
     static constexpr int kLanes =
         kVectorBytes / sizeof(T) < W ? kVectorBytes / sizeof(T) : W;
     static constexpr int kVectors = W / kLanes;
-    typedef T Vector __attribute__((vector_size(kLanes * sizeof(T)), may_alias));
-    Vector v[kVectors];
+    using Lanes = Vector<T, kLanes>;
+    Lanes v[kVectors];
 
     static Pack load(const T *p) {
         Pack x;
-        for (int k = 0; k < kVectors; ++k)
-            x.v[k] = *reinterpret_cast<const Vector *>(p + k * kLanes);
+        for (int k = 0; k < kVectors; ++k) x.v[k] = load_vector<Lanes>(p + k * kLanes);
         return x;
     }
     static Pack all(T value) {
         Pack x;
-        for (int k = 0; k < kVectors; ++k) x.v[k] = Vector{} + value;
+        for (int k = 0; k < kVectors; ++k) x.v[k] = Lanes{} + value;
         return x;
     }
     void store(T *p) const {
-        for (int k = 0; k < kVectors; ++k)
-            *reinterpret_cast<Vector *>(p + k * kLanes) = v[k];
+        for (int k = 0; k < kVectors; ++k) store_vector(p + k * kLanes, v[k]);
     }
     Pack operator+(const Pack &o) const {
         Pack x;
@@ -86,17 +69,13 @@ struct Pack {
     // Into [-bound, bound].
     Pack clip(T bound) const {
         Pack x;
-        const Vector top = Vector{} + bound, bottom = Vector{} - bound;
-        for (int k = 0; k < kVectors; ++k) {
-            const Vector low = v[k] < top ? v[k] : top;
-            x.v[k] = low > bottom ? low : bottom;
-        }
+        const Lanes top = Lanes{} + bound, bottom = Lanes{} - bound;
+        for (int k = 0; k < kVectors; ++k) x.v[k] = lane_max(lane_min(v[k], top), bottom);
         return x;
     }
     Pack abs() const {
         Pack x;
-        for (int k = 0; k < kVectors; ++k)
-            x.v[k] = v[k] < -v[k] ? -v[k] : v[k];
+        for (int k = 0; k < kVectors; ++k) x.v[k] = lane_max(-v[k], v[k]);
         return x;
     }
 };

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "dense_loops.hpp"
+#include "portable.hpp"
 
 namespace pfeseg {
 
@@ -47,11 +48,7 @@ struct Merge {
 
 // Asks for memory that is needed soon: regions that merge next lie anywhere.
 inline void fetch_soon(const double *values, size_t size) {
-#ifdef __GNUC__
-    for (size_t k = 0; k < size; k += 8) __builtin_prefetch(values + k);
-#else
-    (void)values, (void)size;
-#endif
+    for (size_t k = 0; k < size; k += 8) prefetch(values + k);
 }
 
 class RegionMerging {

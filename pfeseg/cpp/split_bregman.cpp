@@ -7,6 +7,7 @@
 #include "split_bregman.hpp"
 
 #include "pack.hpp"
+#include "portable.hpp"
 
 namespace pfeseg {
 namespace {
@@ -243,7 +244,7 @@ Status solve(const System<T> &s, Block<T> &b, double rtol, int32_t cap,
         b.pcg_iterations[c] = 0;
     }
     for (int32_t iteration = 0; any && iteration < cap; ++iteration) {
-        if (__atomic_load_n(cancelled, __ATOMIC_RELAXED)) return Status::cancelled;
+        if (look_at(cancelled)) return Status::cancelled;
         backward_pass<T, W, K>(s, b, beta, pAp);  // 1b, 4, 5: p^T A p
         for (int c = 0; c < W; ++c) {
             if (active[c] && !finite(pAp[c])) return Status::not_finite;

@@ -7,6 +7,7 @@
 
 #include "dense_loops.hpp"
 #include "front_walk.hpp"
+#include "portable.hpp"
 #include "split_bregman.hpp"
 #include "tall_rows.hpp"
 
@@ -14,7 +15,7 @@ namespace pfeseg {
 
 inline bool cpu_has_avx2() {
 #ifdef PFESEG_HAS_AVX2
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    return processor_has_avx2();
 #else
     return false;
 #endif

@@ -34,7 +34,7 @@ def write_picture(path: Path, picture: NDArray[np.uint8], threads: int | None = 
     if kind == ".png":
         write_png(path, picture, threads)
         return
-    from PIL import Image
+    import imageio.v3 as iio
 
     most = MOST_PIXELS[kind]
     if max(picture.shape) > most:
@@ -42,11 +42,13 @@ def write_picture(path: Path, picture: NDArray[np.uint8], threads: int | None = 
             f"{path}: a {kind} picture has at most {most} pixels a side, not "
             f"{max(picture.shape)}; use {argument('overlay_size', most)}, or png"
         )
+    # Colours at full resolution in JPEG, or thin outlines would fray.
+    how: dict[str, Any] = {"method": 2} if kind == ".webp" else {"subsampling": 0}
+    encoded = iio.imwrite(
+        "<bytes>", picture, extension=kind, plugin="pillow", quality=QUALITY, **how
+    )
     with replacing(path) as file:
-        if kind == ".webp":
-            Image.fromarray(picture).save(file, "WEBP", quality=QUALITY, method=2)
-        else:  # colours at full resolution, or thin outlines would fray
-            Image.fromarray(picture).save(file, "JPEG", quality=QUALITY, subsampling=0)
+        file.write(encoded)
 
 
 def write_text(path: Path, text: str) -> None:

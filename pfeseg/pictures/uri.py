@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import io
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +12,9 @@ QUALITY = 82
 
 def jpeg(picture: NDArray[np.uint8]) -> bytes:
     """Return a picture, (h, w, 3), as a JPEG file."""
-    from PIL import Image
+    import imageio.v3 as iio
 
-    file = io.BytesIO()
-    Image.fromarray(picture).save(file, "JPEG", quality=QUALITY)
-    return file.getvalue()
+    return iio.imwrite("<bytes>", picture, extension=".jpg", plugin="pillow", quality=QUALITY)
 
 
 def jpeg_uri(picture: NDArray[np.uint8]) -> str:
