@@ -1,40 +1,200 @@
-"""Checks of settings when they are made; numbers become plain ones, as JSON has them."""
+"""Checks of arguments and of settings; numbers become plain ones, as JSON has them."""
 
 from __future__ import annotations
 
+import dataclasses
+import difflib
 import math
+import numbers
 import operator
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pfeseg.errors import InvalidInputError, argument
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-def to_whole(settings: Any, name: str, least: int, most: int) -> None:
-    """Make a field of a frozen dataclass a plain int within bounds."""
-    value = getattr(settings, name)
+MAX_SEED = 2**32 - 1
+MAX_THREADS = 1024
+
+MAX_SIDE = 10**9
+"""Of an image, in pixels."""
+
+MANY = 10**5
+"""Bounds from this one on are told only to those who go beyond."""
+
+LONGEST_SHOWN = 60
+"""Characters of a value inside a message."""
+
+
+def whole_number(name: str, value: Any, least: int, most: int) -> int:
+    """Return an argument as a plain int, if it is a whole number within bounds."""
     try:
         whole = int(value) if isinstance(value, float) and value == int(value) else value
         number = operator.index(whole)
     except (TypeError, ValueError, OverflowError):
         number = least - 1
     if isinstance(value, bool) or not least <= number <= most:
-        raise InvalidInputError(
-            f"{argument(name)} must be a whole number from {least} to {most}, got {value!r}"
+        wanted = (
+            f"from {least} to {most}" if number > most or most < MANY else f"of at least {least}"
         )
+        raise InvalidInputError(
+            f"{argument(name)} must be a whole number {wanted}, got {shown(value)}"
+        )
+    return number
+
+
+def is_whole(value: Any) -> bool:
+    """Tell whether a value is a whole number and no truth value."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def check_seed(seed: Any) -> int:
+    """Return a seed as a plain int."""
+    return whole_number("seed", seed, 0, MAX_SEED)
+
+
+def check_threads(threads: Any) -> int | None:
+    """Return a number of threads as a plain int; None stands for all processors."""
+    return None if threads is None else whole_number("threads", threads, 1, MAX_THREADS)
+
+
+def positive_number(name: str, value: Any, *, or_zero: bool = False) -> float:
+    """Return an argument as a plain float, if it is finite and positive."""
+    number = real_number(value)
+    if not (math.isfinite(number) and (number > 0 or (or_zero and number == 0))):
+        wanted = "0 or a positive number" if or_zero else "a positive number"
+        raise InvalidInputError(f"{argument(name)} must be {wanted}, got {shown(value)}")
+    return number
+
+
+def real_number(value: Any) -> float:
+    """Return what is a number as a plain float, and NaN for all else."""
+    if isinstance(value, str | bytes | bool):
+        return math.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def two_sides(name: str, value: Any) -> tuple[int, int]:
+    """Return the height and the width, at least 1 each, that a size begins with."""
+    try:
+        height, width = (operator.index(side) for side in tuple(value)[:2])
+        if 1 <= height <= MAX_SIDE and 1 <= width <= MAX_SIDE:
+            return height, width
+    except (TypeError, ValueError):
+        pass
+    raise InvalidInputError(
+        f"{argument(name)} must be a height and a width of at least 1 pixel, such as (80, 120), "
+        f"got {shown(value)}"
+    )
+
+
+def check_path(name: str, path: Any) -> Path:
+    """Return the name of a file as a path."""
+    if not isinstance(path, str | Path) or not str(path):
+        raise InvalidInputError(f"{argument(name)} must be the name of a file, got {shown(path)}")
+    return Path(path)
+
+
+def check_truth(name: str, value: Any) -> bool:
+    """Return an argument as a plain truth value, if it is one."""
+    if type(value).__name__ not in ("bool", "bool_"):  # Python's and NumPy's
+        raise InvalidInputError(f"{argument(name)} must be true or false, got {shown(value)}")
+    return bool(value)
+
+
+def known_fields(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:
+    """Refuse names that are no fields of a dataclass, and tell what may have been meant."""
+    names = [field.name for field in dataclasses.fields(kind)]
+    unknown = [name for name in values if name not in names]
+    if unknown:
+        raise InvalidInputError(unknown_settings(unknown, names))
+    return values
+
+
+def unknown_settings(unknown: Iterable[Any], names: Collection[str]) -> str:
+    """Say which settings there are none of, and what may have been meant."""
+    told = []
+    for name in sorted(map(str, unknown)):
+        near = difflib.get_close_matches(name, names, 1)
+        told.append(f"{name} (did you mean {near[0]}?)" if near else name)
+    return f"unknown settings: {', '.join(told)}"
+
+
+def check_callback(name: str, function: Any) -> None:
+    """Refuse a callback, which need not be given, that cannot be called."""
+    if function is not None and not callable(function):
+        raise InvalidInputError(f"{argument(name)} must be callable, got {shown(function)}")
+
+
+def any_array(values: Any, what: str) -> NDArray[Any]:
+    """Let NumPy make an array of what was given, or say in one line why it cannot."""
+    import numpy as np
+
+    try:
+        return np.asarray(values)
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever the library raises that the values are of
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InvalidInputError(
+            f"{what} must be an array, and NumPy makes none of this {type(values).__name__}: "
+            f"{reason}"
+        ) from error
+
+
+def number_array(values: Any, what: str) -> NDArray[Any]:
+    """Return an array of integers, truth values or floats."""
+    array = any_array(values, what)
+    if array.dtype.kind not in "biuf":
+        raise InvalidInputError(f"{what} must hold numbers, got {shown(values)}")
+    return array
+
+
+def label_map(labels: Any, what: str = "labels") -> NDArray[Any]:
+    """Return a label map as an array of integers, (h, w)."""
+    array = any_array(labels, what)
+    if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "biu":
+        raise InvalidInputError(
+            f"{what} must be an (h, w) integer array, got shape {array.shape} of {array.dtype}"
+        )
+    return array.astype("u1") if array.dtype == bool else array
+
+
+def small_labels(labels: Any, what: str = "labels") -> NDArray[Any]:
+    """Return a label map whose labels fit into 31 bits, none of them negative, as int32."""
+    array = label_map(labels, what)
+    least, most = int(array.min()), int(array.max())
+    if least < 0 or most >= 2**31 - 1:
+        raise InvalidInputError(
+            f"{what} must lie between 0 and {2**31 - 2}, found {least} to {most}"
+        )
+    return array.astype("i4", copy=False)
+
+
+def shown(value: Any) -> str:
+    """Show a value that is refused, in one short line."""
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # a whole number of thousands of digits
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
+
+
+def to_whole(settings: Any, name: str, least: int, most: int) -> None:
+    """Make a field of a frozen dataclass a plain int within bounds."""
+    number = whole_number(name, getattr(settings, name), least, most)
     object.__setattr__(settings, name, number)
 
 
 def to_positive(settings: Any, name: str, *, or_zero: bool = False) -> None:
     """Make a field of a frozen dataclass a plain positive float."""
-    value = getattr(settings, name)
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not (math.isfinite(number) and (number > 0 or (or_zero and number == 0))):
-        wanted = "0 or a positive number" if or_zero else "a positive number"
-        raise InvalidInputError(f"{argument(name)} must be {wanted}, got {value!r}")
+    number = positive_number(name, getattr(settings, name), or_zero=or_zero)
     object.__setattr__(settings, name, number)
 
 
@@ -43,7 +203,7 @@ def one_of(settings: Any, name: str, allowed: Collection[str]) -> None:
     value = getattr(settings, name)
     if not isinstance(value, str) or value not in allowed:
         raise InvalidInputError(
-            f"{argument(name)} must be one of {', '.join(allowed)}; got {value!r}"
+            f"{argument(name)} must be one of {', '.join(allowed)}; got {shown(value)}"
         )
 
 
@@ -51,4 +211,4 @@ def true_or_false(settings: Any, name: str) -> None:
     """Refuse a field that is not a truth value."""
     value = getattr(settings, name)
     if not isinstance(value, bool):
-        raise InvalidInputError(f"{argument(name)} must be true or false, got {value!r}")
+        raise InvalidInputError(f"{argument(name)} must be true or false, got {shown(value)}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pfeseg.errors import InvalidInputError
+from pfeseg.checks import shown
+from pfeseg.errors import InvalidInputError, argument
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -13,11 +14,15 @@ if TYPE_CHECKING:
 def new_axes(given: Axes | None = None) -> Axes:
     """Return the axes that were given, or those of a new figure."""
     if given is not None:
+        if not (hasattr(given, "imshow") and hasattr(given, "figure")):
+            raise InvalidInputError(
+                f"{argument('ax')} must be the axes of a matplotlib figure, got {shown(given)}"
+            )
         return given
     try:
         from matplotlib import pyplot
     except ImportError as error:
         raise InvalidInputError(
-            "plots need matplotlib: install it with pip install matplotlib"
+            "plots need matplotlib, which is not installed: pip install 'pfeseg[figures]'"
         ) from error
     return pyplot.figure().add_subplot()

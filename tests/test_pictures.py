@@ -103,7 +103,7 @@ def test_a_smaller_overlay_is_that_of_the_smaller_image():
     np.testing.assert_array_equal(draw_overlay(image, labels, 90), draw_overlay(image, labels))
     np.testing.assert_array_equal(draw_overlay(image, labels, 900), draw_overlay(image, labels))
     assert draw_overlay(image, labels, 1).shape == (1, 1, 3)
-    with pytest.raises(InvalidInputError, match="overlay_size must be at least 1"):
+    with pytest.raises(InvalidInputError, match="overlay_size must be a whole number from 1"):
         draw_overlay(image, labels, 0)
 
 
@@ -141,7 +141,7 @@ def test_label_maps_of_any_origin(labels):
 
 
 def test_labels_that_are_no_integers_are_rejected():
-    with pytest.raises(InvalidInputError, match="integers"):
+    with pytest.raises(InvalidInputError, match="integer array"):
         draw_overlay(np.zeros((2, 2)), np.zeros((2, 2)))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pfeseg.checks import check_seed, is_whole, number_array, shown
 from pfeseg.clustering.kmeans import assign, kmeans
 from pfeseg.errors import InvalidInputError
 from pfeseg.labels.maps import consecutive
@@ -40,13 +41,17 @@ def cluster_embedding(Y: ArrayLike, n_segments: int, seed: int = 0) -> NDArray[n
     (n,) int32 array
         Labels 0, 1, ... in order of first appearance, none left out.
     """
-    rows = np.asarray(Y, dtype=np.float32)
+    seed = check_seed(seed)
+    with np.errstate(over="ignore"):
+        rows = number_array(Y, "Y").astype(np.float32)
     if rows.ndim != 2 or not np.isfinite(rows).all():
-        raise InvalidInputError(f"Y must be a finite (n, d) array, got shape {rows.shape}")
-    if not 1 <= n_segments <= len(rows):
+        raise InvalidInputError(
+            f"Y must be an (n, d) array of finite numbers, got shape {rows.shape}"
+        )
+    if not is_whole(n_segments) or not 1 <= n_segments <= len(rows):
         raise InvalidInputError(
             f"the number of segments k must lie between 1 and the number of pixels, {len(rows)}; "
-            f"got {n_segments}"
+            f"got {shown(n_segments)}"
         )
     scale = float(np.sqrt(np.square(rows, dtype=np.float64).sum(axis=1).mean())) or 1.0
     rows = rows / np.float32(scale)

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from pfeseg.checks import MAX_SEED, MAX_THREADS, any_array, real_number, shown
 from pfeseg.data import clusters, graph
 from pfeseg.data.graph import DataGraph
 from pfeseg.data.newcomers import Newcomers
@@ -72,16 +73,26 @@ class OnGraph(BaseEstimator):  # type: ignore[misc]
     def _threads(self) -> int:
         if self.n_jobs is None or self.n_jobs < 0:
             return int(available_threads())
-        return int(self.n_jobs)
+        return min(int(self.n_jobs), MAX_THREADS)
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         dtypes = [np.float64, np.float32]
-        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=dtypes)
+        try:
+            return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=dtypes)
+        except ValueError as error:  # a TypeError stays one, as scikit-learn's checks ask for it
+            raise InvalidInputError(" ".join(str(error).split())) from error
 
     def _learn(self, X: Any, dimensions: Callable[[list[DataGraph]], int]) -> clusters.Candidate:
         """Embed validated data, of which `dimensions` says how many, and keep what came of it."""
         self._check_settings()
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        try:
+            random = check_random_state(self.random_state)
+        except ValueError as error:
+            raise InvalidInputError(
+                f"{argument('random_state')} must be a whole number from 0 to {MAX_SEED}, a "
+                f"RandomState or None; got {shown(self.random_state)}"
+            ) from error
+        seed = int(random.randint(2**31 - 1))
         with one_blas_thread():
             graphs = self._graphs(X, seed)
             k = dimensions(graphs)
@@ -111,24 +122,33 @@ class OnGraph(BaseEstimator):  # type: ignore[misc]
         return USUAL_NEIGHBOURS if self.n_neighbors == "auto" else int(self.n_neighbors)
 
     def _check_settings(self) -> None:
-        if self.affinity not in AFFINITIES:
+        if not isinstance(self.affinity, str) or self.affinity not in AFFINITIES:
             raise InvalidInputError(
                 f"{argument('affinity')} must be one of {', '.join(AFFINITIES)}; "
-                f"got {self.affinity!r}"
+                f"got {shown(self.affinity)}"
             )
-        if self.n_neighbors != "auto" and not is_whole(self.n_neighbors, 1):
+        if not (is_auto(self.n_neighbors) or is_whole(self.n_neighbors, 1)):
             raise InvalidInputError(
                 f'{argument("n_neighbors")} must be "auto" or a whole number from 1; '
-                f"got {self.n_neighbors!r}"
+                f"got {shown(self.n_neighbors)}"
             )
-        if self.gamma is not None and not 0 < self.gamma < np.inf:
+        if self.gamma is not None and not 0 < real_number(self.gamma) < np.inf:
             raise InvalidInputError(
-                f"{argument('gamma')} must be a positive number or None; got {self.gamma!r}"
+                f"{argument('gamma')} must be a positive number or None; got {shown(self.gamma)}"
             )
         if isinstance(self.init, str) and self.init not in ("auto", *STARTS):
             raise InvalidInputError(
                 f"{argument('init')} must be auto, {', '.join(STARTS)} or an array; "
-                f"got {self.init!r}"
+                f"got {shown(self.init)}"
+            )
+        if not (self.solver is None or isinstance(self.solver, SolverSettings)):
+            raise InvalidInputError(
+                f"{argument('solver')} must be SolverSettings or None; got {shown(self.solver)}"
+            )
+        if not (self.n_jobs is None or is_whole(self.n_jobs, -MAX_THREADS)) or self.n_jobs == 0:
+            raise InvalidInputError(
+                f"{argument('n_jobs')} must be a whole number but 0, or None; got "
+                f"{shown(self.n_jobs)}"
             )
 
     def _graphs(self, X: Any, seed: int) -> list[DataGraph]:
@@ -144,7 +164,7 @@ class OnGraph(BaseEstimator):  # type: ignore[misc]
             return [graph.graph_of_distances(X, self.gamma)]
         if self.affinity == "rbf":
             return [graph.dense_graph(X, self._one_count, self.gamma, self._threads)]
-        several = self.n_neighbors == "auto" and X.shape[0] <= MANY_POINTS
+        several = is_auto(self.n_neighbors) and X.shape[0] <= MANY_POINTS
         counts = NEIGHBOURS if several else (self._one_count,)
         return graph.neighbour_graphs(X, counts, self.gamma, seed=seed, n_jobs=self._threads)
 
@@ -173,6 +193,11 @@ class OnGraph(BaseEstimator):  # type: ignore[misc]
         return {name: one_hot(labels_by(name, X, data, k, seed)) for name in names}
 
 
+def is_auto(value: Any) -> bool:
+    """Tell whether a value is the word "auto"."""
+    return isinstance(value, str) and value == "auto"
+
+
 def is_whole(value: Any, least: int) -> bool:
     """Tell whether a value is a whole number, not a truth value, and at least so large."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
@@ -180,7 +205,7 @@ def is_whole(value: Any, least: int) -> bool:
 
 
 def _given_start(init: Any, n: int) -> NDArray[Any]:
-    values = np.asarray(init)
+    values = any_array(init, "init")
     if values.ndim == 1 and len(values) == n and np.issubdtype(values.dtype, np.integer):
         return one_hot(consecutive(np.unique(values, return_inverse=True)[1]))
     if values.ndim != 2 or len(values) != n:

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pfeseg.data.base import Affinity, OnGraph, is_whole
+from pfeseg.checks import shown
+from pfeseg.data.base import Affinity, OnGraph, is_auto, is_whole
 from pfeseg.data.counting import count_clusters
 from pfeseg.data.graph import DataGraph, pieces
 from pfeseg.data.start import one_hot
@@ -128,14 +129,14 @@ class PFEClustering(ClusterMixin, OnGraph):  # type: ignore[misc]
 
     def _check_count(self, n_points: int) -> None:
         k = self.n_clusters
-        if k != "auto" and not is_whole(k, 1):
+        if not (is_auto(k) or is_whole(k, 1)):
             raise InvalidInputError(
-                f'{argument("n_clusters")} must be "auto" or a whole number from 1; got {k!r}'
+                f'{argument("n_clusters")} must be "auto" or a whole number from 1; got {shown(k)}'
             )
         if k != "auto" and k > n_points:
             raise InvalidInputError(
                 f"{argument('n_clusters')} must be at most the number of points, "
-                f"got n_clusters={k} for n_samples={n_points}"
+                f"got n_clusters={shown(k)} for n_samples={n_points}"
             )
 
     def _count(self, graphs: list[DataGraph]) -> int:

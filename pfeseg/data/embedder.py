@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from pfeseg.checks import shown
 from pfeseg.data.base import Affinity, OnGraph, is_whole
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.solver.settings import SolverSettings
@@ -80,7 +81,7 @@ class PiecewiseFlatEmbedding(
         if not is_whole(d, 1) or d > X.shape[0]:
             raise InvalidInputError(
                 f"{argument('n_components')} must be a whole number from 1 to the number of "
-                f"points; got n_components={d!r} for n_samples={X.shape[0]}"
+                f"points; got n_components={shown(d)} for n_samples={X.shape[0]}"
             )
         self._learn(X, lambda graphs: int(d))
         return self.embedding_

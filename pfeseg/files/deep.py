@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.files.tiff import read_sheet
+from pfeseg.image.foreign import WHITE_IS_ZERO, invert
 
 if TYPE_CHECKING:
     from PIL import ImageFile
-
-BACKGROUND = (255, 255, 255)
-"""White, on which transparent images are composited."""
 
 DEEP_PNG_MODES = ("I;16B", "LA;16B", "RGB;16B", "RGBA;16B")
 """What Pillow calls the pixels of PNG files of 16 bits."""
@@ -24,9 +22,6 @@ ALPHA_SAMPLES = (1, 2)
 
 PREMULTIPLIED = 1
 """The one of these with which colours are multiplied already."""
-
-WHITE_IS_ZERO = 0
-"""How TIFF files call grey pixels that are 0 where they are white."""
 
 SEPARATE = 2
 """How TIFF files call channels that are stored one after the other."""
@@ -89,16 +84,8 @@ def colours_of(content: io.BytesIO, sheet: Any, name: str) -> NDArray[Any]:
 def composite(
     colours: NDArray[Any], alpha: NDArray[Any], premultiplied: bool = False
 ) -> NDArray[Any]:
-    """Composite pixels, (h, w, c), of some opacity, (h, w), on white, `BACKGROUND`."""
+    """Composite pixels, (h, w, c), of some opacity, (h, w), on white."""
     top = np.iinfo(colours.dtype).max if np.issubdtype(colours.dtype, np.integer) else 1.0
     opacity = (alpha / top)[..., None]
     lit = colours * (1.0 if premultiplied else opacity) + top * (1 - opacity)
     return np.minimum(lit, top).astype(colours.dtype)
-
-
-def invert(array: NDArray[Any], bits: int) -> NDArray[Any]:
-    """Turn numbers that are 0 where an image is white, of so many bits, into brightness."""
-    if array.dtype.kind == "f":
-        return 1 - array
-    whole = bits == 8 * array.dtype.itemsize
-    return ~array if whole else (1 << bits) - 1 - array

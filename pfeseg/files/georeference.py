@@ -17,13 +17,13 @@ from pfeseg.errors import ImageWarning
 from pfeseg.files.opening import MAX_TEXT, open_file, open_picture, open_tiff, read_file
 from pfeseg.files.quiet import quiet_pillow
 from pfeseg.files.tiff import (
-    ORIENTATION_TAG,
     SIGNATURES,
     find_sheet,
     has_rasterio,
     is_placed,
     open_raster,
 )
+from pfeseg.image.foreign import ORIENTATION_TAG
 from pfeseg.image.georeference import Georeference
 
 INSTALL = "pip install 'pfeseg[geo]'"

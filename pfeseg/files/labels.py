@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from pfeseg.checks import check_path, check_threads, shown, small_labels
 from pfeseg.errors import ImageWarning, InvalidInputError, argument
 from pfeseg.files.beside import beside_labels, style_of
 from pfeseg.files.opening import (
@@ -38,7 +39,7 @@ MAX_LABEL = 2**62
 
 def write_labels(
     path: Path | str,
-    labels: NDArray[np.integer[Any]],
+    labels: ArrayLike,
     threads: int | None = None,
     image: Raster | None = None,
 ) -> None:
@@ -56,8 +57,12 @@ def write_labels(
         What the labels belong to, as `read_raster` made it. If it is georeferenced, so is the
         label map, with a style for QGIS beside it, and .tif has 16 bits if these are enough.
     """
-    path = Path(path)
-    kind = labels_format(path)
+    path, threads = check_path("path", path), check_threads(threads)
+    kind, labels = labels_format(path), small_labels(labels)
+    if image is not None and not isinstance(image, Raster):
+        raise InvalidInputError(
+            f"image must be a Raster, as read_raster makes one, got {shown(image)}"
+        )
     if kind == "png" and labels.max() > 65535:
         raise InvalidInputError(
             f"{path}: {labels.max() + 1} labels are more than a 16-bit PNG holds (65536); "

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from pfeseg.errors import InvalidInputError
+from pfeseg.checks import check_path, check_truth, shown, whole_number
+from pfeseg.errors import InvalidInputError, argument
 from pfeseg.files.georeference import read_georeference
 from pfeseg.files.masking import find_mask
 from pfeseg.files.reading import name_of, read_image
-from pfeseg.image.arrays import Raster, as_raster
+from pfeseg.image.arrays import Raster, pixels_as_raster
 from pfeseg.image.options import choose_bands
+
+MAX_PAGE = 10**9
 
 
 def read_raster(
@@ -23,8 +27,8 @@ def read_raster(
     *,
     page: int | None = None,
     allow_huge: bool = False,
-    mask: str | None = None,
-    nodata: Sequence[float] = (),
+    mask: Path | str | None = None,
+    nodata: float | Sequence[float] = (),
     name: str | None = None,
 ) -> Raster:
     """Read an image with its mask and its place on earth, and check it as `as_raster` does.
@@ -46,19 +50,37 @@ def read_raster(
     name : str, optional
         What to call the source in messages.
     """
-    source = Path(source) if isinstance(source, str) else source
-    name = name or name_of(source)
+    source = source if isinstance(source, bytes) else check_path("source", source)
+    page = None if page is None else whole_number("page", page, 0, MAX_PAGE)
+    stretch, bands = "auto" if stretch is None else stretch, "auto" if bands is None else bands
+    allow_huge, nodata = check_truth("allow_huge", allow_huge), _check_nodata(nodata)
+    mask = None if mask is None else str(check_path("mask", mask))
+    name = name_of(source) if name is None else str(name)
     array = read_image(source, page=page, allow_huge=allow_huge, name=name)
     try:
         layers = array if array.ndim == 3 else array[..., None]
-        used = choose_bands(bands or "auto", layers.shape[2])
+        used = choose_bands(bands, layers.shape[2])
         if used != tuple(range(1, layers.shape[2] + 1)):
             layers = layers[..., np.array(used) - 1]
         inside = find_mask(source, layers, mask=mask, nodata=nodata, page=page or 0, name=name)
-        raster = as_raster(array, stretch or "auto", bands or "auto", inside)
+        raster = pixels_as_raster(array, stretch, bands, inside)
         place = read_georeference(source, raster.shape, page=page or 0, name=name)
     except InvalidInputError as error:
         if error.marked.startswith(f"{name}: "):
             raise
         raise InvalidInputError(f"{name}: {error.marked}") from error
     return replace(raster, georeference=place)
+
+
+def _check_nodata(nodata: Any) -> list[float]:
+    """Return the values that stand for no data, of one number or of several."""
+    try:
+        values = list(nodata) if np.ndim(nodata) else [nodata]
+        numbers = [float(value) for value in values if not isinstance(value, str | bytes | bool)]
+    except (TypeError, ValueError, OverflowError):
+        numbers, values = [], [nodata]
+    if len(numbers) < len(values):
+        raise InvalidInputError(
+            f"{argument('nodata')} must be a number or several, got {shown(nodata)}"
+        )
+    return numbers

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,12 +13,9 @@ from numpy.typing import NDArray
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.deep import (
     ALPHA_SAMPLES,
-    BACKGROUND,
     DEEP_PNG_MODES,
     PREMULTIPLIED,
-    WHITE_IS_ZERO,
     colours_of,
-    invert,
     read_deep_png,
 )
 from pfeseg.files.opening import (
@@ -33,13 +29,13 @@ from pfeseg.files.opening import (
 from pfeseg.files.pages import AXES_OF_A_PAGE, check_page, tell_of_pages
 from pfeseg.files.quiet import no_log_lines, quiet_pillow
 from pfeseg.files.tiff import (
-    ORIENTATION_TAG,
     SIGNATURES,
     find_sheet,
     sheet_number,
     turn_back_of,
     turn_of,
 )
+from pfeseg.image.foreign import BITS_TAG, ORIENTATION_TAG, PHOTOMETRIC_TAG, picture_array
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -65,9 +61,7 @@ NPY_SIGNATURE = b"\x93NUMPY"
 HEIF_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
 """What a HEIF file calls itself, behind its first eight bytes."""
 
-BITS_TAG, PHOTOMETRIC_TAG, DESCRIPTION_TAG = 258, 262, 270
-SAMPLES_TAG, EXTRA_SAMPLES_TAG, SAMPLE_FORMAT_TAG = 277, 338, 339
-UNSIGNED, SIGNED = 1, 2
+DESCRIPTION_TAG, SAMPLES_TAG, EXTRA_SAMPLES_TAG = 270, 277, 338
 CMYK = 5
 
 
@@ -80,7 +74,7 @@ def read_image(
 ) -> NDArray[Any]:
     """Read an image as an (h, w) or (h, w, c) array of the type that the file has.
 
-    Turned upright as its EXIF data say; transparent pixels composited on `BACKGROUND`; colour
+    Turned upright as its EXIF data say; transparent pixels composited on white; colour
     palettes, CMYK and the like turned into RGB. More than three bands come from TIFF files, where
     these may be pages that are channels of one image, and from NumPy's.
 
@@ -165,7 +159,7 @@ def _read_with_pillow(
                 turn = image.getexif().get(ORIENTATION_TAG, 1)
                 return upright(read_deep_png(image, open_picture(content)), turn)
             back = turn_back_of(image)
-            return upright(_as_stored(_to_array(image), image), back)
+            return upright(picture_array(image, in_place=True), back)
 
 
 def reads_heif() -> bool:
@@ -187,39 +181,6 @@ def _turn_to_page(image: Image.Image, page: int, name: str) -> None:
         return  # without a look at the others, of which Pillow may not know the kind
     check_page(page, getattr(image, "n_frames", 1), name)
     image.seek(page)
-
-
-def _to_array(image: Image.Image) -> NDArray[Any]:
-    from PIL import Image, ImageOps
-
-    image.load()
-    with suppress(Exception):  # damaged EXIF data do not spoil the pixels
-        ImageOps.exif_transpose(image, in_place=True)
-    if image.mode.startswith("I;16"):
-        return np.asarray(image).astype(np.uint16)
-    if image.mode in ("I", "F", "L", "RGB") and "transparency" not in image.info:
-        return np.asarray(image)
-    if image.mode == "1":
-        return np.asarray(image.convert("L"))
-    if "transparency" in image.info or image.mode in ("RGBA", "RGBa", "LA", "La", "PA"):
-        canvas = Image.new("RGBA", image.size, (*BACKGROUND, 255))
-        image = Image.alpha_composite(canvas, image.convert("RGBA"))
-    return np.asarray(image.convert("RGB"))
-
-
-def _as_stored(array: NDArray[Any], image: Image.Image) -> NDArray[Any]:
-    """Give pixels the type of the file where Pillow gave them another."""
-    tags = getattr(image, "tag_v2", {})
-    bits, sign = (tags.get(tag, (1,))[0] for tag in (BITS_TAG, SAMPLE_FORMAT_TAG))
-    if bits > 8 and tags.get(PHOTOMETRIC_TAG) == WHITE_IS_ZERO:  # of which Pillow inverts no more
-        array = invert(array, bits)
-    if image.mode == "I" and image.format != "TIFF":
-        return array.astype(np.uint16)  # no other format has more
-    if image.mode == "I":
-        return array.view(np.uint32) if sign == UNSIGNED else array.astype(f"i{bits // 8}")
-    if image.mode == "L" and sign == SIGNED:
-        return array.view(np.int8)
-    return array
 
 
 def _has_channel_pages(image: Any) -> bool:

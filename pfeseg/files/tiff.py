@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.opening import open_tiff
+from pfeseg.image.foreign import ORIENTATION_TAG
 
 SIGNATURES = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 
-ORIENTATION_TAG = 274
 REDUCED, MASK = 1, 4
 """Bits of the kind of a page: a smaller copy of another, and where another counts."""
 

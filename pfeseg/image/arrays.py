@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,10 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from pfeseg.errors import ImageWarning, InvalidInputError, argument
 from pfeseg.image.bands import Layers
 from pfeseg.image.colour import Lab, to_lab
+from pfeseg.image.foreign import composite_rgba, is_rgba, to_array
 from pfeseg.image.georeference import Georeference
 from pfeseg.image.masks import Mask, check_mask, fill_outside
 from pfeseg.image.options import ALL_BANDS, check_bands, check_stretch, choose_bands
 from pfeseg.image.stretch import find_range, whole_range
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as Picture
 
 FloatArray = NDArray[np.float64]
 
@@ -95,6 +99,12 @@ class Raster:
         inside : (h, w) array of bool, optional
             Its mask, True somewhere.
         """
+        array = to_array(array)
+        array = array.reshape(*array.shape[:2], -1)
+        if array.shape[2] != self.n_bands:
+            raise InvalidInputError(
+                f"a part of this image must have its {self.n_bands} bands, got {array.shape[2]}"
+            )
         inside = None if inside is None else check_mask(inside, array.shape[:2])
         values = _fill(_choose(array, self.bands), inside)
         if self.layers is None:
@@ -126,8 +136,8 @@ class Raster:
         return np.repeat(unit, 3, axis=2) if unit.shape[2] == 1 else unit
 
 
-ImageLike = ArrayLike | Raster
-"""An image from outside, or one that was checked."""
+ImageLike: TypeAlias = "ArrayLike | Picture | Raster"
+"""An image from outside, such as an array or an image of Pillow's, or one that was checked."""
 
 KERNEL_TYPES = (
     *(np.uint8, np.uint16, np.uint32, np.int16, np.int32),
@@ -151,9 +161,12 @@ def as_raster(
 
     Parameters
     ----------
-    image : (h, w) or (h, w, c) array
-        Integers, truth values or floats of any size and order of bytes. One that was checked
-        already stays as it is.
+    image : (h, w) or (h, w, c) array, or image of Pillow's
+        Integers, truth values or floats of any size and order of bytes, in an array or in what
+        NumPy makes one of. Four bands of 8 bits are red, green, blue and opacity, and are put on
+        white, unless `bands` are given. An image of Pillow's is read as its file is: turned
+        upright by its EXIF data, transparent pixels put on white, palettes and CMYK turned into
+        RGB. A `Raster` stays as it is.
     stretch : str
         "none": black and white are the ends of the type, and floats must lie in [0, 1].
         "minmax": the least and the greatest value are.
@@ -167,34 +180,76 @@ def as_raster(
     mask : (h, w) array, optional
         Pixels where it is zero do not belong to the image, nor do those that a masked array
         (`numpy.ma`) masks in a band that is used.
+
+    Returns
+    -------
+    Raster
+        Of the same height and width, and of the type of the image if a kernel takes it.
+
+    Raises
+    ------
+    InvalidInputError
+        For what is no image, or is empty, for NaN and infinite values that no mask leaves out, and
+        for a stretch, bands or a mask that do not fit.
+
+    Warns
+    -----
+    ImageWarning
+        Where bands are not used, or one is taken for opacity, though nobody said so.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> deep = np.linspace(0, 4095, 12, dtype=np.uint16).reshape(3, 4)
+    >>> pfeseg.as_raster(deep)
+    <Raster of 4 x 3 pixels, uint16: black 0, white 4095>
+    >>> pfeseg.as_raster(deep, stretch="none").white
+    65535.0
     """
     if isinstance(image, Raster):
         if mask is not None:
             raise InvalidInputError("a Raster has its mask already; give as_raster the mask")
         return image
+    array = to_array(image)
+    if not (is_rgba(array) and bands == "auto"):
+        return _raster_of(image, array, stretch, bands, mask)
+    colours = composite_rgba(array)
+    if (array[..., 3] < 255).any():
+        warnings.warn(
+            f"the fourth of four bands is taken for opacity; {argument('bands', '1,2,3')} leaves "
+            f"it out, and {argument('bands', ALL_BANDS)} uses it as a band",
+            ImageWarning,
+            stacklevel=2,
+        )
+    return _raster_of(image, colours, stretch, bands, mask)
+
+
+def pixels_as_raster(
+    pixels: NDArray[Any], stretch: str = "auto", bands: str = "auto", mask: ArrayLike | None = None
+) -> Raster:
+    """Do as `as_raster` with pixels of which none are opacity: files tell what is, and it is gone.
+
+    Parameters
+    ----------
+    pixels : (h, w) or (h, w, c) array
+    stretch, bands, mask
+        As for `as_raster`.
+    """
+    return _raster_of(pixels, to_array(pixels), stretch, bands, mask)
+
+
+def _raster_of(
+    image: ImageLike, array: NDArray[Any], stretch: str, bands: str, mask: ArrayLike | None
+) -> Raster:
+    """Make a raster of the array of an image, which may be one that masks pixels itself."""
     check_stretch(stretch)
     check_bands(bands)
-    array = np.asarray(image)
-    if array.ndim not in (2, 3):
-        raise InvalidInputError(
-            f"an image must have shape (height, width) or (height, width, bands), got {array.shape}"
-        )
-    if array.size == 0:
-        raise InvalidInputError(f"the image is empty: its shape is {array.shape}")
-    if array.dtype.kind not in "biuf":
-        raise InvalidInputError(
-            f"an image must hold integers, truth values or floats, got {array.dtype}"
-        )
     values = array.reshape(*array.shape[:2], -1)
     n_bands = values.shape[2]
     used = choose_bands(bands, n_bands)
     if bands == "auto" and n_bands > len(used):
-        warnings.warn(
-            f"{n_bands} bands, used {','.join(map(str, used))}; {argument('bands', ALL_BANDS)} "
-            "uses all",
-            ImageWarning,
-            stacklevel=2,
-        )
+        _warn_of_more_bands(array.shape, used)
     values = _choose(values, used)
     inside = _find_inside(image, used, mask, values.shape[:2])
     values = _fill(values, inside)
@@ -206,6 +261,17 @@ def as_raster(
     kernel_type = _kernel_type(values, black, white)
     contiguous = np.ascontiguousarray(values, kernel_type)
     return replace(raster, values=contiguous, black=black, white=white)
+
+
+def _warn_of_more_bands(shape: tuple[int, ...], used: tuple[int, ...]) -> None:
+    first = shape[0] in (1, 3, 4) and shape[2] > 16
+    remedy = "; if they come first, np.moveaxis(image, 0, -1) moves them" if first else ""
+    warnings.warn(
+        f"{shape[2]} bands, used {','.join(map(str, used))}; {argument('bands', ALL_BANDS)} "
+        f"uses all{remedy}",
+        ImageWarning,
+        stacklevel=4,
+    )
 
 
 def _of_components(raster: Raster) -> Raster:
@@ -262,30 +328,3 @@ def _kernel_type(values: NDArray[Any], black: float, white: float) -> np.dtype[A
         if kind.kind != "f" and low <= ends[0] and ends[1] <= high:
             return kind
     return np.dtype(np.float64)
-
-
-def neighbours_at(array: NDArray[Any], dy: int, dx: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the pixels that have a neighbour dy rows below and dx columns right, and these.
-
-    Both are views of the array, (h, w) or (h, w, c), and of the same shape.
-    """
-    height, width = array.shape[:2]
-    rows, columns = max(height - abs(dy), 0), max(width - abs(dx), 0)
-    y, x = max(-dy, 0), max(-dx, 0)
-    here = array[y : y + rows, x : x + columns]
-    return here, array[y + dy : y + dy + rows, x + dx : x + dx + columns]
-
-
-def steps_within(radius2: float, longest_side: int) -> list[tuple[int, int]]:
-    """List the steps (dy, dx) to the later half of the pixels within a squared radius.
-
-    Steps longer than the longest side of an image lead out of it and are left out.
-    """
-    most = min(int(radius2**0.5), longest_side)
-    reach = range(-most, most + 1)
-    return [
-        (dy, dx)
-        for dy in reach
-        for dx in reach
-        if (dy, dx) > (0, 0) and dy * dy + dx * dx <= radius2
-    ]

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg.checks import two_sides
+from pfeseg.errors import InvalidInputError, argument
 from pfeseg.image.arrays import ImageLike, Raster, as_raster
 from pfeseg.image.colour import Lab
 from pfeseg.image.masks import Mask, shrink_mask
@@ -86,7 +88,12 @@ def measure_texture(image: ImageLike, shape: tuple[int, int]) -> FloatArray:
         In units of CIELAB; times a weight, what `build_pixel_graph` and `gmm_initial_embedding`
         take as texture.
     """
-    return measure_contrast(look_closely(as_raster(image), shape), shape)
+    raster, size = as_raster(image), two_sides("shape", shape)
+    if size[0] > raster.shape[0] or size[1] > raster.shape[1]:
+        raise InvalidInputError(
+            f"{argument('shape')} is {size}, larger than the image of {raster.shape}"
+        )
+    return measure_contrast(look_closely(raster, size), size)
 
 
 def working_side(multiple: int, small_shape: tuple[int, ...], full_shape: tuple[int, ...]) -> int:

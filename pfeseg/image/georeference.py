@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg.checks import MAX_SIDE, number_array, real_number, shown, whole_number
+from pfeseg.errors import InvalidInputError, argument
+
 Floats = NDArray[np.float64]
 
 
@@ -31,10 +34,26 @@ class Georeference:
     transform: tuple[float, float, float, float, float, float]
     name: str | None = None
 
+    def __post_init__(self) -> None:
+        try:
+            numbers = tuple(real_number(number) for number in self.transform)
+        except TypeError:
+            numbers = ()
+        if len(numbers) != 6 or not all(map(math.isfinite, numbers)):
+            raise InvalidInputError(
+                f"{argument('transform')} must be six finite numbers, got {shown(self.transform)}"
+            )
+
     def to_map(self, x: Any, y: Any) -> tuple[Floats, Floats]:
         """Return the coordinates of points that are given in pixels."""
         a, b, c, d, e, f = self.transform
-        x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+        x, y = (number_array(v, name).astype(np.float64) for v, name in ((x, "x"), (y, "y")))
+        try:
+            np.broadcast_shapes(x.shape, y.shape)
+        except ValueError as error:
+            raise InvalidInputError(
+                f"x and y must have one shape, got {x.shape} and {y.shape}"
+            ) from error
         return a * x + b * y + c, d * x + e * y + f
 
     @property
@@ -50,5 +69,6 @@ class Georeference:
 
     def from_row(self, row: int) -> Georeference:
         """Return where the part of the image lies that begins with a row."""
+        row = whole_number("row", row, -MAX_SIDE, MAX_SIDE)
         a, b, c, d, e, f = self.transform
         return replace(self, transform=(a, b, c + b * row, d, e, f + e * row))

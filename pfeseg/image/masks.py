@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg import kernels
+from pfeseg.checks import any_array
 from pfeseg.errors import InvalidInputError
 
 Mask = NDArray[np.bool_]
@@ -20,7 +21,7 @@ Mask = NDArray[np.bool_]
 
 def check_mask(mask: ArrayLike, shape: tuple[int, int]) -> Mask | None:
     """Check the mask of an image of some shape, (h, w); None if nothing lies outside."""
-    array = np.asarray(mask)
+    array = any_array(mask, "the mask")
     if array.ndim == 3 and array.shape[2] == 1:
         array = array[..., 0]
     if array.shape != shape:

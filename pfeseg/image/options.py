@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pfeseg.checks import shown
 from pfeseg.errors import InvalidInputError, argument
 
 STRETCHES = ("auto", "none", "minmax")
@@ -15,23 +16,23 @@ def percentages(stretch: str) -> tuple[float, float]:
 
     Those of "auto" are the usual ones.
     """
-    if stretch == "auto":
+    if isinstance(stretch, str) and stretch == "auto":
         return USUAL_PERCENTAGES
     try:
         low, high = (float(number) for number in stretch.split(":"))
-    except (AttributeError, ValueError):
+    except (AttributeError, TypeError, ValueError):
         low, high = 0.0, 0.0
     if not 0 <= low < high <= 100:
         raise InvalidInputError(
             f"{argument('stretch')} must be {', '.join(STRETCHES)} or two percentages from 0 to "
-            f"100, the smaller first, such as 0.1:99.9; got {stretch!r}"
+            f"100, the smaller first, such as 0.1:99.9; got {shown(stretch)}"
         )
     return low, high
 
 
 def check_stretch(stretch: str) -> None:
     """Refuse what is no way to stretch an image."""
-    if stretch not in STRETCHES:
+    if not isinstance(stretch, str) or stretch not in STRETCHES:
         percentages(stretch)
 
 
@@ -40,7 +41,7 @@ ALL_BANDS = "all"
 
 def check_bands(bands: str) -> None:
     """Refuse what is no choice of bands: auto, all, or numbers such as 4,3,2."""
-    if bands not in ("auto", ALL_BANDS):
+    if not isinstance(bands, str) or bands not in ("auto", ALL_BANDS):
         _band_numbers(bands)
 
 
@@ -49,6 +50,7 @@ def choose_bands(bands: str, count: int) -> tuple[int, ...]:
 
     "auto" takes the first three, or all where there are fewer.
     """
+    check_bands(bands)
     if bands == "auto":
         return tuple(range(1, min(count, 3) + 1))
     if bands == ALL_BANDS:
@@ -65,11 +67,11 @@ def choose_bands(bands: str, count: int) -> tuple[int, ...]:
 def _band_numbers(bands: str) -> tuple[int, ...]:
     try:
         numbers = tuple(int(number) for number in bands.split(","))
-    except (AttributeError, ValueError):
+    except (AttributeError, TypeError, ValueError):
         numbers = ()
     if not numbers or min(numbers) < 1 or len(set(numbers)) < len(numbers):
         raise InvalidInputError(
             f"{argument('bands')} must be auto, all or different numbers from 1 on, such as 4,3,2; "
-            f"got {bands!r}"
+            f"got {shown(bands)}"
         )
     return numbers

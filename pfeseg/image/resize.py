@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pfeseg import kernels
-from pfeseg.errors import InvalidInputError
+from pfeseg.checks import label_map, real_number, shown, two_sides
+from pfeseg.errors import InvalidInputError, argument
 from pfeseg.image.arrays import ImageLike, Raster, as_raster
 from pfeseg.image.masks import shrink_mask
 
@@ -33,9 +34,10 @@ def downsample(image: ImageLike, factor: float) -> FloatArray | Raster:
     (h // factor, w // factor, 3) float array
         Of an image whose bands are no colours, a `Raster` of that size.
     """
-    if not (np.isfinite(factor) and factor >= 1):
-        raise InvalidInputError(f"the downsampling factor must be at least 1, got {factor!r}")
-    small = shrink(as_raster(image), factor)
+    number = real_number(factor)
+    if not 1 <= number < np.inf:
+        raise InvalidInputError(f"{argument('factor')} must be at least 1, got {shown(factor)}")
+    small = shrink(as_raster(image), number)
     return small.rgb() if small.kind == "colours" else small
 
 
@@ -84,8 +86,9 @@ def small_size(shape: tuple[int, ...], factor: float) -> tuple[int, int]:
     return height, width
 
 
-def enlarge_labels(labels: NDArray[np.integer[Any]], shape: tuple[int, int]) -> NDArray[np.int32]:
+def enlarge_labels(labels: ArrayLike, shape: tuple[int, int]) -> NDArray[np.int32]:
     """Enlarge a label map to `shape`, each pixel taking the label it lies in."""
+    labels, shape = label_map(labels), two_sides("shape", shape)
     if labels.shape == shape:
         return labels.astype(np.int32, copy=False)
     rows, columns = (

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg import kernels
-from pfeseg.errors import InvalidInputError
-from pfeseg.image.arrays import neighbours_at
+from pfeseg.checks import label_map
+from pfeseg.image.neighbours import neighbours_at
 
 Labels = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
@@ -62,12 +62,7 @@ def split_regions(labels: ArrayLike) -> Labels:
 
     They are numbered 0, 1, ... in order of first appearance.
     """
-    array = np.asarray(labels)
-    if array.ndim != 2 or array.size == 0 or not np.issubdtype(array.dtype, np.integer):
-        raise InvalidInputError(
-            f"labels must be an (h, w) integer array, got shape {array.shape} of {array.dtype}"
-        )
-    return kernels.split_regions(_known(array))
+    return kernels.split_regions(_known(label_map(labels)))
 
 
 def touching(

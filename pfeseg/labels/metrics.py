@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pfeseg.checks import any_array, label_map
 from pfeseg.errors import InvalidInputError
 
 FloatArray = NDArray[np.float64]
@@ -175,11 +176,12 @@ def score(labels: ArrayLike, ground_truths: ArrayLike | Sequence[ArrayLike]) -> 
 
 def _as_list(ground_truths: ArrayLike | Sequence[ArrayLike]) -> Sequence[ArrayLike]:
     """Return ground truths as a list, if there is a single one too."""
-    if isinstance(ground_truths, Sequence):
-        rows = len(ground_truths) > 0 and np.ndim(ground_truths[0]) == 1
-        return [np.asarray(ground_truths)] if rows else ground_truths
-    array = np.asarray(ground_truths)
-    return [array] if array.ndim == 2 else list(array)
+    if isinstance(ground_truths, list | tuple):
+        truths = [any_array(truth, "a ground truth") for truth in ground_truths]
+        is_one = bool(truths) and truths[0].ndim == 1
+        return [any_array(ground_truths, "a ground truth")] if is_one else truths
+    array = any_array(ground_truths, "a ground truth")
+    return list(array) if array.ndim == 3 else [array]
 
 
 def compare(labels: ArrayLike, ground_truths: Sequence[ArrayLike]) -> Comparison:
@@ -277,11 +279,7 @@ def contingency_table(labels: NDArray[np.int32], truth: NDArray[np.int32]) -> Fl
 
 def _small_labels(labels: ArrayLike, what: str) -> NDArray[np.int32]:
     """Return labels as small numbers from 0 on, some of which may be unused."""
-    array = np.asarray(labels)
-    if array.ndim != 2 or array.size == 0 or not np.issubdtype(array.dtype, np.integer):
-        raise InvalidInputError(
-            f"{what} must be an (h, w) integer array, got shape {array.shape} of {array.dtype}"
-        )
+    array = label_map(labels, what)
     low, high = int(array.min()), int(array.max())
     if high - low < _FEW_LABELS:
         return (array.astype(np.int64) - low).astype(np.int32)

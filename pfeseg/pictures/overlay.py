@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg import kernels
-from pfeseg.errors import InvalidInputError, argument
-from pfeseg.image.arrays import ImageLike, as_raster, neighbours_at
+from pfeseg.checks import MAX_SIDE, label_map, whole_number
+from pfeseg.errors import InvalidInputError
+from pfeseg.image.arrays import ImageLike, as_raster
+from pfeseg.image.neighbours import neighbours_at
 from pfeseg.image.resize import enlarge_labels, shrink_to, small_size
 from pfeseg.labels.maps import find_boundaries
 from pfeseg.pictures.colours import region_colours
@@ -53,19 +55,13 @@ def draw_overlay(
     -------
     (h, w, 3) uint8 array
     """
-    raster, regions = as_raster(image).picture(), np.asarray(labels)
-    if regions.dtype == bool:
-        regions = regions.astype(np.uint8)
-    if not np.issubdtype(regions.dtype, np.integer):
-        raise InvalidInputError(f"labels must be integers, got {regions.dtype}")
+    raster, regions = as_raster(image).picture(), label_map(labels)
     if regions.shape != raster.shape:
         raise InvalidInputError(
             f"labels of shape {regions.shape} do not fit an image of shape {raster.shape}"
         )
-    if overlay_size is not None and overlay_size < 1:
-        raise InvalidInputError(
-            f"{argument('overlay_size')} must be at least 1, got {overlay_size}"
-        )
+    if overlay_size is not None:
+        overlay_size = whole_number("overlay_size", overlay_size, 1, MAX_SIDE)
     names = None
     if regions.min() < 0 or regions.max() >= min(regions.size, MANY_LABELS):
         names, numbers = np.unique(regions, return_inverse=True)

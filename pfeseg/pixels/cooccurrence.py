@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.clustering.kmeans import quantise
-from pfeseg.image.arrays import neighbours_at, steps_within
 from pfeseg.image.masks import Mask, spread
+from pfeseg.image.neighbours import neighbours_at, steps_within
 
 FloatArray = NDArray[np.float64]
 

@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from pfeseg.image.arrays import neighbours_at, steps_within
+from pfeseg.checks import check_seed
+from pfeseg.image.arrays import ImageLike
 from pfeseg.image.masks import Mask
+from pfeseg.image.neighbours import neighbours_at, steps_within
 from pfeseg.pixels.cooccurrence import colour_information
 from pfeseg.pixels.options import Features, check_graph_options, parse_rms
 from pfeseg.pixels.small import SmallImage
@@ -22,7 +24,7 @@ FULL_WEIGHT_QUANTILE = 0.9
 
 
 def build_pixel_graph(
-    image: ArrayLike,
+    image: ImageLike,
     neighbours: float = 4,
     features: Features = "rgb",
     sigma: str | float = "rms",
@@ -55,7 +57,8 @@ def build_pixel_graph(
     seed : int
         For the classes of "pmi".
     """
-    return pixel_graph(SmallImage.of(image, texture), neighbours, features, sigma, seed)
+    small = SmallImage.of(image, texture)
+    return pixel_graph(small, neighbours, features, sigma, check_seed(seed))
 
 
 def pixel_graph(

@@ -6,6 +6,7 @@ import math
 import numbers
 from typing import Literal, get_args
 
+from pfeseg.checks import shown
 from pfeseg.errors import InvalidInputError, argument
 
 Features = Literal["rgb", "lab", "pmi"]
@@ -26,18 +27,18 @@ def check_graph_options(neighbours: float, features: str, sigma: str | float) ->
     if not (_is_number(neighbours) and 1 <= neighbours <= MAX_RADIUS):
         raise InvalidInputError(
             f"{argument('neighbours')} must be 4, 8 or a radius of 1 to {MAX_RADIUS} pixels, "
-            f"got {neighbours!r}"
+            f"got {shown(neighbours)}"
         )
-    if features not in FEATURES:
+    if not isinstance(features, str) or features not in FEATURES:
         raise InvalidInputError(
-            f"{argument('features')} must be one of {', '.join(FEATURES)}; got {features!r}"
+            f"{argument('features')} must be one of {', '.join(FEATURES)}; got {shown(features)}"
         )
     if isinstance(sigma, str):
         parse_rms(sigma)
     elif not (_is_number(sigma) and 0 < float(sigma) < MAX_SIGMA):
         raise InvalidInputError(
             f'{argument("sigma")} must be "rms", a multiple such as "0.8rms" or a positive number '
-            f"below {MAX_SIGMA:g}, got {sigma!r}"
+            f"below {MAX_SIGMA:g}, got {shown(sigma)}"
         )
 
 
@@ -51,7 +52,7 @@ def parse_rms(sigma: str) -> float:
     if sigma == number or not 0 < multiple < MAX_SIGMA:
         raise InvalidInputError(
             f'{argument("sigma")} must be "rms", a multiple such as "0.8rms" or a number, '
-            f"got {sigma!r}"
+            f"got {shown(sigma)}"
         )
     return multiple
 

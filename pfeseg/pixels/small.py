@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg.checks import number_array
 from pfeseg.errors import InvalidInputError
 from pfeseg.image.arrays import ImageLike, Raster, as_raster
 from pfeseg.image.colour import Lab
@@ -36,7 +37,7 @@ class SmallImage:
         """Check an image and its texture."""
         raster = as_raster(image)
         if texture is not None:
-            texture = np.asarray(texture)
+            texture = number_array(texture, "texture")
             good = texture.ndim == 3 and texture.shape[:2] == raster.shape
             if not good or not np.isfinite(texture).all():
                 raise InvalidInputError(

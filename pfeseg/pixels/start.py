@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg.checks import check_seed, is_whole, shown
 from pfeseg.clustering.mixture import Mixture, fit_mixture
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.image.arrays import ImageLike
@@ -52,7 +53,8 @@ def gmm_initial_embedding(
     (n, d) float32 array
         Y0, rows in the order of the pixels, of which n = h * w unless the image has a mask.
     """
-    return mixture_start(SmallImage.of(image, texture), n_dims, assignment, seed)
+    small = SmallImage.of(image, texture)
+    return mixture_start(small, n_dims, assignment, check_seed(seed))
 
 
 def mixture_start(
@@ -60,14 +62,15 @@ def mixture_start(
 ) -> NDArray[np.float32]:
     """Do as `gmm_initial_embedding` with an image that was checked."""
     colours = _features(image)
-    if not 1 <= n_dims <= len(colours):
+    if not is_whole(n_dims) or not 1 <= n_dims <= len(colours):
         raise InvalidInputError(
             f"{argument('n_dims')} must lie between 1 and the number of pixels, {len(colours)}; "
-            f"got {n_dims}"
+            f"got {shown(n_dims)}"
         )
-    if assignment not in ASSIGNMENTS:
+    if not isinstance(assignment, str) or assignment not in ASSIGNMENTS:
         raise InvalidInputError(
-            f"{argument('assignment')} must be one of {', '.join(ASSIGNMENTS)}; got {assignment!r}"
+            f"{argument('assignment')} must be one of {', '.join(ASSIGNMENTS)}; got "
+            f"{shown(assignment)}"
         )
     Y0 = np.zeros((len(colours), n_dims), dtype=np.float32)
     most = MAX_FIT_PIXELS if image.texture is None else MAX_TEXTURE_FIT_PIXELS

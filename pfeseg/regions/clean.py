@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg import kernels
+from pfeseg.checks import positive_number
 from pfeseg.errors import InvalidInputError
 from pfeseg.image.arrays import ImageLike, Raster, as_raster
 from pfeseg.image.colour import Lab
@@ -45,6 +46,7 @@ def clean_regions(labels: ArrayLike, image: ImageLike, smallest: float) -> Label
     (h, w) int32 array
         Labels 0, 1, ... in order of first appearance.
     """
+    smallest = positive_number("smallest", smallest, or_zero=True)
     raster = as_raster(image)
     return clean_by_colours(labels, raster, smallest, raster.mask is not None)
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg import kernels
-from pfeseg.errors import InvalidInputError
+from pfeseg.checks import positive_number, real_number, shown, small_labels, whole_number
+from pfeseg.errors import InvalidInputError, argument
 from pfeseg.labels.maps import consecutive, count_pixels, labels_of, split_regions, touching
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 Labels = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
+
+MAX_REGIONS = 10**9
 
 APART = float(np.nextafter(np.float32(1), np.float32(0)))
 """Level at which what a mask keeps apart would merge: above all others, and below 1."""
@@ -75,9 +78,7 @@ class Hierarchy:
 
     def cut(self, level: float) -> Labels:
         """Return the segmentation, (H, W), in which all regions closer than `level` are merged."""
-        if not 0 <= level <= 1:
-            raise InvalidInputError(f"the level must lie between 0 and 1, got {level:g}")
-        return self._after(int(np.searchsorted(self.levels, level, side="right")))[self.base]
+        return self._after(self._merges_at(level))[self.base]
 
     def with_regions(self, n_regions: int) -> Labels:
         """Return the segmentation into so many regions, or into all there are if they are fewer."""
@@ -85,15 +86,14 @@ class Hierarchy:
 
     def grouped(self, n_regions: int) -> Labels:
         """Return the region that each region of the base belongs to in `with_regions`, (n,)."""
-        if n_regions < 1:
-            raise InvalidInputError(f"the number of regions must be at least 1, got {n_regions}")
+        n_regions = whole_number("n_regions", n_regions, 1, MAX_REGIONS)
         if self.outside is not None:
             n_regions = max(n_regions, self.n_apart) + 1
         return self._after(max(0, len(self.merges) + 1 - n_regions))
 
     def pruned(self, level: float) -> Hierarchy:
         """Return the hierarchy whose finest segmentation is that of a level, if not all is one."""
-        n_merges = int(np.searchsorted(self.levels, level, side="right"))
+        n_merges = self._merges_at(level)
         number = self._after(n_merges)
         outside = None if self.outside is None else 0
         merges = number[self.merges[n_merges:]]
@@ -105,6 +105,7 @@ class Hierarchy:
         Of all from half of `n_regions` to twice as many, on each side of it the one that lasts
         longest: of which the regions stay the same for the widest range of levels.
         """
+        n_regions = whole_number("n_regions", n_regions, 1, MAX_REGIONS)
         masked = self.outside is not None
         counts = len(self.merges) + 1 - masked - np.arange(len(self.merges) + 1)
         lasts = np.diff(np.concatenate([[0.0], self.levels, [1.0]]))
@@ -121,6 +122,7 @@ class Hierarchy:
         Regions may be missing there, or touch others than before. Regions merge only where they
         touch, at the level of the boundary between them, so that all cuts stay connected.
         """
+        base = self._checked_base(base)
         if np.array_equal(base, self.base):
             return self
         pieces, owners = self._split_by_outside(base)
@@ -157,6 +159,10 @@ class Hierarchy:
         (H, W) int32 array
             What was joined has the label of its largest region.
         """
+        base, smallest = (
+            self._checked_base(base),
+            positive_number("smallest", smallest, or_zero=True),
+        )
         sizes = count_pixels(base)
         if not ((sizes > 0) & (sizes < smallest)).any():
             return base
@@ -201,6 +207,25 @@ class Hierarchy:
         ):
             np.maximum(ends, sides, out=ends)
         return levels
+
+    def _checked_base(self, base: Labels) -> Labels:
+        """Check a base that is to be in the place of that of this hierarchy."""
+        base = small_labels(base, "the base")
+        if base.max() > len(self.merges):
+            raise InvalidInputError(
+                f"the base must hold regions 0 to {len(self.merges)} of the hierarchy, found "
+                f"{base.max()}"
+            )
+        return base
+
+    def _merges_at(self, level: float) -> int:
+        """Return how many merges there are at a level and below."""
+        number = real_number(level)
+        if not 0 <= number <= 1:
+            raise InvalidInputError(
+                f"{argument('level')} must lie between 0 and 1, got {shown(level)}"
+            )
+        return int(np.searchsorted(self.levels, number, side="right"))
 
     def _after(self, n_merges: int) -> Labels:
         """Return the region that each region of the base belongs to after so many merges, (n,)."""

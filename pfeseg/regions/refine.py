@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pfeseg import kernels
+from pfeseg.checks import small_labels
+from pfeseg.errors import InvalidInputError
 from pfeseg.image.arrays import ImageLike, Raster, as_raster
 from pfeseg.image.masks import Mask
 from pfeseg.image.resize import enlarge_labels, shrink_to
@@ -20,7 +22,7 @@ GRADIENT_BLUR = 1.0
 """Width, in pixels, of the Gaussian derivatives whose norm is the relief of the watershed."""
 
 
-def refine_labels(labels: Labels, image: ImageLike) -> Labels:
+def refine_labels(labels: ArrayLike, image: ImageLike) -> Labels:
     """Enlarge a label map, and draw its boundaries anew along the edges of the image.
 
     The map is doubled in size until it has that of the image. Each time, pixels within two
@@ -33,7 +35,13 @@ def refine_labels(labels: Labels, image: ImageLike) -> Labels:
     image : (H, W) or (H, W, 3) array
         As for `as_raster`.
     """
-    return _refine(labels, as_raster(image), kernels.available_threads())
+    raster, small = as_raster(image), small_labels(labels)
+    if small.shape[0] > raster.shape[0] or small.shape[1] > raster.shape[1]:
+        raise InvalidInputError(
+            f"labels of shape {small.shape} are larger than the image of shape {raster.shape}; "
+            "give the image that they are to be brought to"
+        )
+    return _refine(small, raster, kernels.available_threads())
 
 
 def to_full_size(labels: Labels, image: Raster, refine: bool, threads: int | None = None) -> Labels:

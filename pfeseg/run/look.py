@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pfeseg.engines.local import run_unordered
 from pfeseg.files.masking import no_pixel_left
 from pfeseg.files.windows import WindowedImage
-from pfeseg.image.arrays import Raster, as_raster
+from pfeseg.image.arrays import Raster, pixels_as_raster
 from pfeseg.image.options import choose_bands
 from pfeseg.image.stretch import refuse_infinite, sample_step
 from pfeseg.image.tiling import Window, cells
@@ -40,7 +40,7 @@ def find_look(image: WindowedImage, settings: Settings, size: int, jobs: int) ->
         sample = image.read(FIRST, settings.bands)[0]
     else:
         sample = _sample(image, settings.bands, used, size, jobs)
-    model = as_raster(sample, settings.stretch, settings.bands)
+    model = pixels_as_raster(sample, settings.stretch, settings.bands)
     return model.like(sample[:1, :1])
 
 

@@ -16,7 +16,8 @@ from pfeseg import kernels
 from pfeseg.errors import InvalidInputError, PfesegWarning
 from pfeseg.files.pieces import OUTSIDE, Mosaic
 from pfeseg.files.windows import WindowedImage
-from pfeseg.image.arrays import Raster, neighbours_at
+from pfeseg.image.arrays import Raster
+from pfeseg.image.neighbours import neighbours_at
 from pfeseg.image.tiling import Window
 from pfeseg.labels.maps import SIDES
 from pfeseg.regions.hierarchy import merge_levels

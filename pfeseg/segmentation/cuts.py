@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from pfeseg.checks import to_positive, to_whole
+from pfeseg.checks import to_positive, to_whole, whole_number
 from pfeseg.errors import InvalidInputError, argument
 
 DEFAULT_LEVEL = 0.5
@@ -41,7 +41,7 @@ class Clusters:
     n_clusters: int | Literal["auto", "dims"]
 
     def __post_init__(self) -> None:
-        if self.n_clusters not in ("auto", "dims"):
+        if not is_word(self.n_clusters, "auto", "dims"):
             to_whole(self, "n_clusters", 1, 10**9)
 
     def count(self, n_dims: int) -> int:
@@ -51,7 +51,9 @@ class Clusters:
                 f"{argument('n_clusters', 'auto')} needs all stages at once, as in 'segment' and "
                 "'sweep'; give a number"
             )
-        return n_dims if self.n_clusters == "dims" else self.n_clusters
+        if self.n_clusters == "dims":
+            return whole_number("n_dims", n_dims, 1, 10**6)
+        return self.n_clusters
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,11 @@ class Level:
 
 
 Cut = Automatic | Clusters | Regions | Level
+
+
+def is_word(value: object, *words: str) -> bool:
+    """Tell whether a value is one of some words."""
+    return isinstance(value, str) and value in words
 
 
 def make_cut(

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from pfeseg.checks import shown, whole_number
+from pfeseg.errors import InvalidInputError, argument
 from pfeseg.image.resize import small_size
 from pfeseg.segmentation.cuts import Clusters
 from pfeseg.segmentation.methods import METHODS
@@ -14,6 +17,41 @@ AUTO_CLUSTERS = range(3, 9)
 """What "auto" chooses among; chosen on images of BSDS train."""
 
 Pair = tuple[int, int | None]
+
+
+def check_numbers(name: str, numbers: Any) -> list[int] | None:
+    """Return dimensions or numbers of clusters, which need not be given, as plain ints."""
+    if numbers is None:
+        return None
+    try:
+        values = list(numbers) if not isinstance(numbers, str | bytes | dict) else []
+    except TypeError:
+        values = []
+    if not values:
+        raise InvalidInputError(
+            f"{argument(name)} must be at least one whole number, such as range(5, 11), got "
+            f"{shown(numbers)}"
+        )
+    return [whole_number(name, value, 1, 10**6) for value in values]
+
+
+def check_pairs(name: str, pairs: Any) -> list[Pair] | None:
+    """Return pairs (d, k), which need not be given, as plain ints; a k of None stays."""
+    if pairs is None:
+        return None
+    try:
+        found = [(d, k) for d, k in pairs] if not isinstance(pairs, str | bytes | dict) else []
+    except (TypeError, ValueError):
+        found = []
+    if not found:
+        raise InvalidInputError(
+            f"{argument(name)} must be at least one pair (d, k), such as [(8, 5), (8, 6)], got "
+            f"{shown(pairs)}"
+        )
+    return [
+        (whole_number(name, d, 1, 10**6), None if k is None else whole_number(name, k, 1, 10**6))
+        for d, k in found
+    ]
 
 
 def sweep_pairs(

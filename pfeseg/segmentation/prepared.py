@@ -14,6 +14,7 @@ from weakref import proxy
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg.checks import check_callback, check_threads, check_truth, whole_number
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.image.arrays import ImageLike, as_raster
 from pfeseg.image.detail import Detail, look_closely, measure_contrast
@@ -24,7 +25,7 @@ from pfeseg.regions.merging import MergedImage, Outlines
 from pfeseg.segmentation import steps
 from pfeseg.segmentation.clock import Clock, OnStage
 from pfeseg.segmentation.methods import METHODS, Coordinates, MethodName
-from pfeseg.segmentation.settings import Settings
+from pfeseg.segmentation.settings import Settings, choose_settings
 from pfeseg.solver.embed import Solver
 from pfeseg.solver.embedding import Embedding, OnIteration
 from pfeseg.solver.graph import Graph
@@ -66,6 +67,9 @@ class PreparedImage:
         threads: int | None = None,
         on_stage: OnStage | None = None,
     ) -> None:
+        settings = choose_settings(settings)
+        check_callback("on_stage", on_stage)
+        threads, once = check_threads(threads), check_truth("once", once)
         self.image = as_raster(image, settings.stretch, settings.bands)
         self.settings = settings = settings.changed(**self.image.choices)
         self.threads, self._once, self.on_stage = threads, once, on_stage
@@ -108,6 +112,7 @@ class PreparedImage:
 
     def start(self, n_components: int) -> NDArray[np.float32]:
         """Make a start of so many components."""
+        n_components = whole_number("n_components", n_components, 1, self.small.n_pixels)
         with self._clock("init"):
             return steps.make_start(self.small, n_components, self.settings)
 
@@ -120,6 +125,7 @@ class PreparedImage:
 
     def eigenmaps(self, n_vectors: int) -> Eigenmaps:
         """Compute at least so many eigenvectors, unless they are there."""
+        n_vectors = whole_number("n_vectors", n_vectors, 1, 10**6)
         graph, block = self.graph, -(-n_vectors // BLOCK_VECTORS)
         if block not in self._eigenmaps:
             with self._clock("embed"):

@@ -8,6 +8,7 @@ from typing import Literal
 
 from numpy.typing import ArrayLike
 
+from pfeseg.checks import check_callback, check_threads, check_truth
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.image.arrays import ImageLike, as_raster
 from pfeseg.segmentation.clock import OnStage
@@ -94,6 +95,9 @@ def segment(
         n_dims=n_dims,
         seed=seed,
     )
+    check_callback("on_iteration", on_iteration)
+    check_callback("on_stage", on_stage)
+    threads, hierarchy = check_threads(threads), check_truth("hierarchy", hierarchy)
     if hierarchy and not METHODS[settings.method].has_hierarchy:
         raise InvalidInputError(
             f"a hierarchy needs {argument('method', 'pfe')}, not {settings.method}"

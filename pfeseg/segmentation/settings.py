@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import numbers
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pfeseg.checks import one_of, to_positive, to_whole, true_or_false
+from pfeseg.checks import (
+    MAX_SEED,
+    known_fields,
+    one_of,
+    shown,
+    to_positive,
+    to_whole,
+    true_or_false,
+    two_sides,
+    unknown_settings,
+)
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.image.options import check_bands, check_stretch
 from pfeseg.pixels.options import ASSIGNMENTS, Assignment, Features, check_graph_options
@@ -22,6 +33,7 @@ from pfeseg.segmentation.cuts import (
     Cut,
     Level,
     Regions,
+    is_word,
     make_cut,
 )
 from pfeseg.segmentation.methods import METHODS, MethodName
@@ -99,7 +111,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         one_of(self, "method", METHODS)
-        if self.n_dims not in ("auto", "usual"):
+        if not is_word(self.n_dims, "auto", "usual"):
             to_whole(self, "n_dims", 1, 10**6)
         self._check_cut()
         one_of(self, "cluster", CLUSTERED)
@@ -122,14 +134,14 @@ class Settings:
         kind = int if isinstance(self.neighbours, numbers.Integral) else float
         object.__setattr__(self, "neighbours", kind(self.neighbours))
         one_of(self, "assignment", ASSIGNMENTS)
-        to_whole(self, "seed", 0, 2**32 - 1)
+        to_whole(self, "seed", 0, MAX_SEED)
         if not isinstance(self.solver, SolverSettings):
-            raise InvalidInputError(f"solver must be SolverSettings, got {self.solver!r}")
+            raise InvalidInputError(f"solver must be SolverSettings, got {shown(self.solver)}")
 
     def _check_cut(self) -> None:
         if not isinstance(self.cut, Cut):
             raise InvalidInputError(
-                f"cut must be Clusters, Regions, Level or Automatic, got {self.cut!r}"
+                f"cut must be Clusters, Regions, Level or Automatic, got {shown(self.cut)}"
             )
         if isinstance(self.cut, Regions | Level) and not METHODS[self.method].has_hierarchy:
             (name,) = dataclasses.asdict(self.cut)
@@ -159,24 +171,29 @@ class Settings:
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Settings:
         """Return a named preset, with some settings changed."""
-        if name not in PRESETS:
+        if not isinstance(name, str) or name not in PRESETS:
             raise InvalidInputError(
-                f"there is no preset {name!r}; the presets are: {', '.join(PRESETS)}"
+                f"there is no preset {shown(name)}; the presets are: {', '.join(PRESETS)}"
             )
         return PRESETS[name].changed(**changes)
 
     def changed(self, **changes: Any) -> Settings:
         """Return these settings with some changed, those of the solver among them."""
+        own, of_solver = _names(Settings), _names(SolverSettings)
+        unknown = set(changes) - {*own, *of_solver}
+        if unknown:
+            raise InvalidInputError(unknown_settings(unknown, [*own, *of_solver]))
         solver = changes.pop("solver", self.solver)
-        names = {f.name for f in dataclasses.fields(SolverSettings)} & set(changes)
-        solver = dataclasses.replace(solver, **{name: changes.pop(name) for name in names})
+        within = {name: changes.pop(name) for name in of_solver if name in changes}
+        if within and isinstance(solver, SolverSettings):
+            solver = dataclasses.replace(solver, **within)
         return dataclasses.replace(self, **{"solver": solver, **changes})
 
     def shrinking(self, shape: tuple[int, ...]) -> float:
         """Return the factor by which an image of shape (h, w, ...) is shrunk."""
         if self.max_size is None:
             return self.downsample
-        return max(self.downsample, max(shape[:2]) / self.max_size)
+        return max(self.downsample, max(two_sides("shape", shape)) / self.max_size)
 
     def dims_for(self, small_shape: tuple[int, ...], n_pixels: int | None = None) -> int:
         """Return d for an image that is solved at a size of (h, w, ...), or for so many pixels."""
@@ -186,7 +203,7 @@ class Settings:
                 "'sweep'; give a number"
             )
         if self.n_dims == "usual":
-            return min(USUAL_DIMS, n_pixels or small_shape[0] * small_shape[1])
+            return min(USUAL_DIMS, n_pixels or math.prod(two_sides("small_shape", small_shape)))
         return self.n_dims
 
     def to_dict(self) -> dict[str, Any]:
@@ -202,18 +219,13 @@ class Settings:
         if not isinstance(values, dict) or not isinstance(values.get("solver", {}), dict):
             raise InvalidInputError("settings must be an object of names and values")
         values = _of_this_version(values)
-        solver = _known(SolverSettings, values.get("solver", {}))
+        solver = known_fields(SolverSettings, values.get("solver", {}))
         try:
             cut = make_cut(**values.get("cut", {}))
         except TypeError as error:
             raise InvalidInputError(f"cut must name what it cuts by ({error})") from error
-        return cls(
-            **{
-                **_known(cls, values),
-                "cut": cut,
-                "solver": dataclasses.replace(_SOLVER, **solver),
-            }
-        )
+        known = known_fields(cls, values)
+        return cls(**known | {"cut": cut, "solver": dataclasses.replace(_SOLVER, **solver)})
 
     def to_json(self) -> str:
         """Return the settings as JSON text."""
@@ -222,14 +234,15 @@ class Settings:
     @classmethod
     def from_json(cls, text: str) -> Settings:
         """Make settings of what `to_json` returned."""
-        return cls.from_dict(json.loads(text))
+        try:
+            values = json.loads(text)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InvalidInputError(f"settings must be JSON text ({error})") from error
+        return cls.from_dict(values)
 
 
-def _known(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:
-    unknown = set(values) - {f.name for f in dataclasses.fields(kind)}
-    if unknown:
-        raise InvalidInputError(f"unknown settings: {', '.join(sorted(unknown))}")
-    return values
+def _names(kind: type[Any]) -> list[str]:
+    return [field.name for field in dataclasses.fields(kind)]
 
 
 def _of_this_version(values: dict[str, Any]) -> dict[str, Any]:
@@ -292,7 +305,7 @@ def choose_settings(
     cut = make_cut(n_clusters, n_regions, level)
     if cut != AUTOMATIC:
         given["cut"] = cut
-    chosen = Settings.preset(preset or "default") if base is None else base
+    chosen = Settings.preset("default" if preset is None else preset) if base is None else base
     if not isinstance(chosen, Settings):
-        raise InvalidInputError(f"settings must be Settings, got {chosen!r}")
+        raise InvalidInputError(f"settings must be Settings, got {shown(chosen)}")
     return chosen.changed(**given)

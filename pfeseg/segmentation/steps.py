@@ -23,8 +23,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from pfeseg.checks import (
+    check_seed,
+    check_threads,
+    check_truth,
+    number_array,
+    two_sides,
+    whole_number,
+)
 from pfeseg.errors import CutWarning, InvalidInputError, argument
 from pfeseg.image.arrays import ImageLike, Raster, as_raster
 from pfeseg.image.colour import Lab
@@ -48,6 +56,8 @@ from pfeseg.solver.graph import Graph
 FloatArray = NDArray[np.float64]
 Texture = NDArray[np.floating[Any]]
 Labels = NDArray[np.int32]
+
+MAX_CLUSTERS = 10**9
 
 
 def shrink_image(image: Raster, settings: Settings) -> Raster:
@@ -161,8 +171,8 @@ def clean_labels(
 
 def build_hierarchy(
     image: ImageLike,
-    Y: NDArray[np.floating[Any]],
-    degrees: FloatArray,
+    Y: ArrayLike,
+    degrees: ArrayLike,
     shape: tuple[int, int],
     *,
     seed: int = 0,
@@ -188,6 +198,7 @@ def build_hierarchy(
     threads : int, optional
         All processors unless given; never changes the result.
     """
+    refine, threads = check_truth("refine", refine), check_threads(threads)
     raster = as_raster(image)
     merged = _merge_checked(raster, Y, degrees, shape, seed, threads)
     return enlarge_hierarchy(merged.hierarchy, raster, refine, threads)
@@ -195,8 +206,8 @@ def build_hierarchy(
 
 def cluster_regions(
     image: ImageLike,
-    Y: NDArray[np.floating[Any]],
-    degrees: FloatArray,
+    Y: ArrayLike,
+    degrees: ArrayLike,
     shape: tuple[int, int],
     n_clusters: int,
     *,
@@ -220,8 +231,8 @@ def cluster_regions(
     (H, W) int32 array
         Labels 0, 1, ..., none left out.
     """
-    if n_clusters < 1:
-        raise InvalidInputError(f"{argument('n_clusters')} must be at least 1, got {n_clusters}")
+    n_clusters, seed = whole_number("n_clusters", n_clusters, 1, MAX_CLUSTERS), check_seed(seed)
+    refine, threads = check_truth("refine", refine), check_threads(threads)
     raster = as_raster(image)
     merged = _merge_checked(raster, Y, degrees, shape, seed, threads)
     labels = cluster_merged(merged, n_clusters, raster, seed)
@@ -230,21 +241,26 @@ def cluster_regions(
 
 def _merge_checked(
     image: Raster,
-    Y: NDArray[np.floating[Any]],
-    degrees: FloatArray,
+    Y: ArrayLike,
+    degrees: ArrayLike,
     shape: tuple[int, int],
     seed: int,
     threads: int | None,
 ) -> MergedImage:
     """Make step 5 of what comes from outside."""
+    seed, shape = check_seed(seed), two_sides("shape", shape)
+    rows, degrees = number_array(Y, "Y"), number_array(degrees, "degrees")
     mask = None if image.mask is None else shrink_mask(image.mask, shape)
     n = shape[0] * shape[1] if mask is None else int(mask.sum())
-    if Y.ndim != 2 or not len(Y) == len(degrees) == n:
+    if rows.ndim != 2 or not rows.shape[1] or not (len(rows),) == degrees.shape == (n,):
         raise InvalidInputError(
             f"Y and the degrees must have {n} rows, one for each pixel of the small image of "
-            f"{shape[1]} x {shape[0]}, got {len(Y)} and {len(degrees)}"
+            f"{shape[1]} x {shape[0]}, got arrays of shape {rows.shape} and {degrees.shape}"
         )
-    if not (np.isfinite(Y).all() and np.isfinite(degrees).all()):
-        raise InvalidInputError("Y and the degrees must hold finite numbers only")
+    if not (np.isfinite(rows).all() and np.isfinite(degrees).all() and (degrees > 0).all()):
+        raise InvalidInputError(
+            "Y must hold finite numbers, and the degrees finite and positive ones"
+        )
+    rows = rows if rows.dtype.kind == "f" else rows.astype(np.float64)
     outlines = outline(look_closely(image, shape), shape, image.shape, seed, threads)
-    return merge_regions(outlines, Y, degrees, shape, mask)
+    return merge_regions(outlines, rows, degrees.astype(np.float64, copy=False), shape, mask)

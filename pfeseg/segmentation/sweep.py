@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg.checks import MAX_THREADS, check_callback, check_threads, shown, whole_number
 from pfeseg.engines.engine import Call, Engine, Work
 from pfeseg.engines.local import Local
 from pfeseg.errors import InvalidInputError, PfesegError, argument
@@ -25,9 +26,9 @@ from pfeseg.labels.metrics import rand_index
 from pfeseg.segmentation.clock import OnStage
 from pfeseg.segmentation.cuts import Clusters
 from pfeseg.segmentation.methods import METHODS
-from pfeseg.segmentation.pairs import AUTO_DIMS, Pair, sweep_pairs
+from pfeseg.segmentation.pairs import AUTO_DIMS, Pair, check_numbers, check_pairs, sweep_pairs
 from pfeseg.segmentation.prepared import PreparedImage
-from pfeseg.segmentation.settings import Settings
+from pfeseg.segmentation.settings import Settings, choose_settings
 from pfeseg.segmentation.walk import SmallCut, cut_small
 from pfeseg.solver.embedding import OnIteration, channel_energies
 from pfeseg.solver.polar import gram_matrix, squared_norm
@@ -90,11 +91,17 @@ class Sweep:
 
     def labels(self, trial: Trial) -> NDArray[np.int32]:
         """Make the label map of a trial at full size, (H, W): too much to keep of all of them."""
-        return self.prepared.full_labels(trial.small_labels)
+        return self.prepared.full_labels(_checked(trial).small_labels)
 
     def shown_labels(self, trial: Trial) -> NDArray[np.int32]:
         """Make a label map of a trial to look at: cleaned if the settings say so, but small."""
-        return self.prepared.clean_small(trial.small_labels)
+        return self.prepared.clean_small(_checked(trial).small_labels)
+
+
+def _checked(trial: Trial) -> Trial:
+    if not isinstance(trial, Trial):
+        raise InvalidInputError(f"trial must be one of Sweep.trials, got {shown(trial)}")
+    return trial
 
 
 def sweep(
@@ -165,7 +172,14 @@ def sweep(
     >>> [(trial.n_dims, trial.n_clusters) for trial in result.trials]
     [(2, 2), (3, 2)]
     """
-    settings = settings or Settings()
+    settings, threads = choose_settings(settings), check_threads(threads)
+    for name, function in (("on_dimension", on_dimension), ("on_iteration", on_iteration)):
+        check_callback(name, function)
+    pairs, candidates = check_pairs("pairs", pairs), check_pairs("candidates", candidates)
+    dims, n_clusters = check_numbers("dims", dims), check_numbers("n_clusters", n_clusters)
+    jobs = whole_number("jobs", jobs, 1, MAX_THREADS)
+    if not (engine is None or hasattr(engine, "run")):
+        raise InvalidInputError(f"engine must be one of pfeseg.engines, got {shown(engine)}")
     if pairs is None:
         image = as_raster(image, settings.stretch, settings.bands)
         pairs, among_all = sweep_pairs(settings, dims or AUTO_DIMS, n_clusters, image.shape)

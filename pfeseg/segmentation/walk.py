@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg.checks import check_callback, check_truth, shown, whole_number
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.regions.merging import MergedImage
 from pfeseg.segmentation.clock import Clock
@@ -52,7 +53,7 @@ def cut_small(
     hierarchy: bool = False,
 ) -> SmallCut:
     """Do as `segment_prepared`, all but the step to full size."""
-    name = method or prepared.settings.method
+    name = prepared.settings.method if method is None else method
     settings = prepared.settings.changed(method=name, n_dims=n_dims, cut=cut)
     cut = settings.resolved_cut
     k = cut.count(n_dims) if isinstance(cut, Clusters) else None
@@ -111,6 +112,13 @@ def segment_prepared(
     hierarchy : bool
         Return the hierarchy of regions even if the labels are not cut from it.
     """
+    if not isinstance(prepared, PreparedImage):
+        raise InvalidInputError(f"prepared must be a PreparedImage, got {shown(prepared)}")
+    n_dims, hierarchy = (
+        whole_number("n_dims", n_dims, 1, 10**6),
+        check_truth("hierarchy", hierarchy),
+    )
+    check_callback("on_iteration", on_iteration)
     small = cut_small(prepared, n_dims, cut, on_iteration, method, hierarchy)
     cut, tree, clock = small.settings.resolved_cut, None, Clock(prepared.on_stage)
     with clock("full_size"):

@@ -36,6 +36,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pfeseg.checks import check_callback, check_threads, number_array, shown
 from pfeseg.errors import InvalidInputError, SolverWarning, argument
 from pfeseg.kernels import Elimination, available_threads
 from pfeseg.parallel import one_blas_thread
@@ -47,7 +48,7 @@ from pfeseg.solver.embedding import (
     channel_energies,
     edge_energy,
 )
-from pfeseg.solver.graph import Graph
+from pfeseg.solver.graph import Graph, GraphLike, as_graph
 from pfeseg.solver.pcg import MAX_PCG_ITERATIONS, PcgLoop
 from pfeseg.solver.polar import gram_matrix, polar, squared_norm
 from pfeseg.solver.settings import SolverSettings
@@ -57,11 +58,9 @@ from pfeseg.solver.stopping import StoppingRule
 
 FloatArray = NDArray[np.floating[Any]]
 
-MAX_THREADS = 1024
-
 
 def embed(
-    graph: Graph,
+    graph: GraphLike,
     Y0: ArrayLike,
     settings: SolverSettings | None = None,
     on_iteration: OnIteration | None = None,
@@ -94,19 +93,20 @@ class Solver:
 
     def __init__(
         self,
-        graph: Graph,
+        graph: GraphLike,
         settings: SolverSettings | None = None,
         *,
         keep: bool = True,
         threads: int | None = None,
     ) -> None:
-        self.graph, self.settings = graph, settings or SolverSettings()
-        self._keep, self.threads = keep, _check_threads(threads)
+        self.graph, self.settings = as_graph(graph), _check_settings(settings)
+        self._keep, self.threads = keep, check_threads(threads) or available_threads()
         self._loops: dict[float, SplitBregmanLoop] = {}
 
     def embed(self, Y0: ArrayLike, on_iteration: OnIteration | None = None) -> Embedding:
         """Compute an embedding; see the function `embed`."""
         start = _check_start(self.graph, Y0)
+        check_callback("on_iteration", on_iteration)
         with one_blas_thread():
             return _Run(self, on_iteration).embed(start)
 
@@ -293,18 +293,16 @@ def _constraint(P: FloatArray) -> NDArray[np.float64]:
     return identity if np.abs(gram - identity).max() < 1e-3 else gram
 
 
-def _check_threads(threads: int | None) -> int:
-    if threads is None:
-        return available_threads()
-    if not 1 <= threads <= MAX_THREADS:
-        raise InvalidInputError(
-            f"{argument('threads')} must be a whole number from 1 to {MAX_THREADS}, got {threads!r}"
-        )
-    return threads
+def _check_settings(settings: SolverSettings | None) -> SolverSettings:
+    if settings is None:
+        return SolverSettings()
+    if not isinstance(settings, SolverSettings):
+        raise InvalidInputError(f"settings must be SolverSettings, got {shown(settings)}")
+    return settings
 
 
 def _check_start(graph: Graph, Y0: ArrayLike) -> FloatArray:
-    start = np.asarray(Y0)
+    start = number_array(Y0, "Y0")
     if start.ndim != 2 or start.shape[0] != graph.n_nodes or start.shape[1] < 1:
         raise InvalidInputError(
             f"Y0 must have shape ({graph.n_nodes}, d), one row per node, got {start.shape}"
@@ -314,7 +312,7 @@ def _check_start(graph: Graph, Y0: ArrayLike) -> FloatArray:
             f"the dimension d must not exceed the number of nodes, got d={start.shape[1]} "
             f"for {graph.n_nodes} nodes"
         )
-    if not np.issubdtype(start.dtype, np.number) or not np.isfinite(start).all():
+    if not np.isfinite(start).all():
         raise InvalidInputError("Y0 must hold finite numbers only")
     if not start.any():
         raise InvalidInputError("Y0 must not be zero everywhere")

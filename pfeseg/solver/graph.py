@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pfeseg.checks import any_array, number_array, shown, whole_number
 from pfeseg.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+    from scipy.sparse import coo_array, csr_array, sparray, spmatrix
 
 FloatArray = NDArray[np.float64]
 
@@ -21,6 +22,12 @@ WEIGHT_FLOOR = 1e-30
 
 MAX_WEIGHT = 1e12
 """Largest weight; the method is made for weights in (0, 1]."""
+
+MAX_NODES = 2**31 - 1
+"""Nodes are numbered in 32 bits."""
+
+ASYMMETRY = 1e-6
+"""Weights of a pair may differ by this share of the largest weight, as rounding makes them."""
 
 DEGREE_FLOOR = 1e-6
 """Smallest degree, in units of the mean degree, so that D is invertible for isolated nodes too."""
@@ -74,14 +81,52 @@ class Graph:
         positions : (n, c) integer array, optional
             Where the nodes lie, such as row and column of pixels; see `Graph`.
         """
-        pairs, values = np.asarray(edges), np.asarray(weights, dtype=np.float64)
+        n_nodes = whole_number("n_nodes", n_nodes, 1, MAX_NODES)
+        pairs, values = any_array(edges, "edges"), number_array(weights, "weights")
+        values = values.astype(np.float64, copy=False)
         if pairs.size == 0:
             pairs = np.empty((0, 2), dtype=np.int32)
         _check_edges(n_nodes, pairs, values)
         ordered = np.sort(pairs, axis=1).astype(np.int32)
         _check_unique(n_nodes, ordered)
-        places = None if positions is None else _check_positions(n_nodes, np.asarray(positions))
+        places = None
+        if positions is not None:
+            places = _check_positions(n_nodes, any_array(positions, "positions"))
         return cls.unchecked(n_nodes, ordered, values, places)
+
+    @classmethod
+    def from_matrix(cls, W: Any, positions: ArrayLike | None = None) -> Graph:
+        """Make a graph of a SciPy sparse matrix of weights.
+
+        Parameters
+        ----------
+        W : (n, n) sparse matrix or array
+            Of any format; symmetric, with weights from 0 to `MAX_WEIGHT`. Zeros that are stored
+            are no edges, and neither is the diagonal.
+        positions : (n, c) integer array, optional
+            Where the nodes lie; see `Graph`.
+
+        Returns
+        -------
+        Graph
+            With an edge for each pair of nodes of which the weight is not 0.
+
+        Raises
+        ------
+        InvalidInputError
+            If W is not sparse, square and symmetric, or has weights that are negative, infinite
+            or NaN.
+
+        Examples
+        --------
+        >>> from scipy.sparse import csr_array
+        >>> from pfeseg import Graph
+        >>> Graph.from_matrix(csr_array([[0, 1, 0], [1, 0, 0.5], [0, 0.5, 0]])).weights
+        array([1. , 0.5])
+        """
+        upper = _upper_triangle(W)
+        pairs = np.stack([upper.row, upper.col], axis=1)
+        return cls.from_edges(W.shape[0], pairs, upper.data, positions)
 
     @classmethod
     def unchecked(
@@ -126,9 +171,62 @@ class Graph:
         return coo_array((values, (rows, columns)), shape=(self.n_nodes, self.n_nodes)).tocsr()
 
 
+GraphLike: TypeAlias = "Graph | spmatrix | sparray"
+"""A graph, or the sparse matrix of its weights."""
+
+
+def as_graph(graph: Any) -> Graph:
+    """Return a graph as it is, and make one of a sparse matrix of weights."""
+    if isinstance(graph, Graph):
+        return graph
+    from scipy.sparse import issparse
+
+    if not issparse(graph):
+        raise InvalidInputError(
+            "graph must be a Graph or a SciPy sparse matrix of weights, such as "
+            f"scipy.sparse.csr_array(W), got {shown(graph)}"
+        )
+    return Graph.from_matrix(graph)
+
+
+def _upper_triangle(W: Any) -> coo_array:
+    """Check a sparse matrix of weights; returns what is above its diagonal, row by row."""
+    from scipy.sparse import csr_array, issparse, triu
+
+    if not issparse(W) or W.ndim != 2 or W.shape[0] != W.shape[1] or W.shape[0] == 0:
+        shape = f" of shape {W.shape}" if hasattr(W, "shape") else ""
+        raise InvalidInputError(
+            "the weights of a graph must be a square SciPy sparse matrix, one row and one column "
+            f"for each node, got {type(W).__name__}{shape}"
+        )
+    if W.dtype.kind not in "biuf":
+        raise InvalidInputError(f"the weights of a graph must be numbers, got {W.dtype}")
+    matrix = csr_array(W, dtype=np.float64)  # which sums up what is stored twice
+    matrix.sum_duplicates()
+    if not ((matrix.data >= 0) & (matrix.data <= MAX_WEIGHT)).all():
+        raise InvalidInputError(
+            f"the weights of a graph must be numbers from 0 to {MAX_WEIGHT:g}, found "
+            f"{matrix.data.min():g} to {matrix.data.max():g}; make weights of distances, such as "
+            "exp(-distance**2), and scale them into (0, 1]"
+        )
+    _refuse_asymmetry(matrix)
+    upper = triu(matrix, k=1, format="coo")
+    upper.eliminate_zeros()
+    return upper
+
+
+def _refuse_asymmetry(matrix: csr_array) -> None:
+    apart = abs(matrix - matrix.T).tocoo()
+    if apart.nnz and apart.data.max() > ASYMMETRY * matrix.data.max():
+        worst = apart.data.argmax()
+        i, j = sorted((int(apart.row[worst]), int(apart.col[worst])))
+        raise InvalidInputError(
+            f"the matrix of weights must be symmetric, but [{i}, {j}] is {matrix[i, j]:g} and "
+            f"[{j}, {i}] is {matrix[j, i]:g}; take (W + W.T) / 2, or W.maximum(W.T)"
+        )
+
+
 def _check_edges(n_nodes: int, edges: NDArray[np.generic], weights: FloatArray) -> None:
-    if n_nodes < 1:
-        raise InvalidInputError(f"a graph needs at least one node, got n_nodes={n_nodes}")
     if edges.ndim != 2 or edges.shape[1] != 2 or not np.issubdtype(edges.dtype, np.integer):
         raise InvalidInputError(
             f"edges must be an (m, 2) integer array, got shape {edges.shape} of {edges.dtype}"

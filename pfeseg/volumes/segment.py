@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pfeseg.checks import any_array, check_callback, check_threads, shown
 from pfeseg.clustering.embedding import cluster_embedding
 from pfeseg.errors import InvalidInputError, argument
-from pfeseg.image.arrays import Raster, as_raster
+from pfeseg.image.arrays import Raster, pixels_as_raster
 from pfeseg.labels.maps import consecutive
 from pfeseg.pixels.small import SmallImage
 from pfeseg.pixels.start import mixture_start
@@ -33,7 +34,7 @@ from pfeseg.volumes.resize import (
     voxel_sizes,
     working_shape,
 )
-from pfeseg.volumes.settings import Spacing, VolumeSettings, check_spacing
+from pfeseg.volumes.settings import Spacing, VolumeSettings, check_settings, check_spacing
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,12 +116,16 @@ def segment_volume(
     on_stage : callable, optional
         Called with the name of each stage when it begins.
     """
-    settings, spacing = settings or VolumeSettings(), check_spacing(spacing)
+    settings, spacing = check_settings(settings), check_spacing(spacing)
+    check_callback("on_iteration", on_iteration)
+    check_callback("on_stage", on_stage)
     array = _check_volume(volume)
     shape: Shape = array.shape[:3]
-    clock = Clock(on_stage)
+    threads, clock = check_threads(threads), Clock(on_stage)
     with clock("downsample"):
-        tall = as_raster(array.reshape(-1, *array.shape[2:]), settings.stretch, settings.bands)
+        tall = pixels_as_raster(
+            array.reshape(-1, *array.shape[2:]), settings.stretch, settings.bands
+        )
         small = working_shape(shape, spacing, settings.max_voxels)
         steps = voxel_sizes(shape, small, spacing)
         features = smooth_volume(_features(tall, shape, small), steps)
@@ -151,11 +156,15 @@ def segment_volume(
 def _check_volume(volume: ArrayLike) -> NDArray[Any]:
     if isinstance(volume, np.ma.MaskedArray) and np.ma.is_masked(volume):
         raise InvalidInputError("volumes take no masks; fill what is masked first")
-    array = np.asarray(volume)
+    array = any_array(volume, "a volume")
     if array.ndim not in (3, 4) or array.size == 0:
         raise InvalidInputError(
             "a volume must have shape (slices, height, width) or (slices, height, width, bands), "
-            f"got {array.shape}"
+            f"got {array.shape if array.ndim else shown(volume)}"
+        )
+    if array.dtype.kind not in "biuf":
+        raise InvalidInputError(
+            f"a volume must hold integers, truth values or floats, got {array.dtype}"
         )
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         z, y, x = np.argwhere(~np.isfinite(array))[0][:3]

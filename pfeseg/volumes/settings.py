@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pfeseg.checks import to_positive, to_whole
+from pfeseg.checks import MAX_SEED, known_fields, real_number, shown, to_positive, to_whole
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.image.options import check_bands, check_stretch
 from pfeseg.pixels.options import check_graph_options
@@ -65,7 +65,9 @@ class VolumeSettings:
         check_bands(self.bands)
         check_graph_options(4, "rgb", self.sigma)
         to_whole(self, "max_voxels", 8, 10**9)
-        to_whole(self, "seed", 0, 2**32 - 1)
+        to_whole(self, "seed", 0, MAX_SEED)
+        if not isinstance(self.solver, SolverSettings):
+            raise InvalidInputError(f"solver must be SolverSettings, got {shown(self.solver)}")
 
     @property
     def dims(self) -> int:
@@ -79,18 +81,31 @@ class VolumeSettings:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> VolumeSettings:
         """Make settings of what `to_dict` returned."""
-        return cls(**values | {"solver": SolverSettings(**values["solver"])})
+        if not isinstance(values, dict) or not isinstance(values.get("solver", {}), dict):
+            raise InvalidInputError("settings must be an object of names and values")
+        solver = known_fields(SolverSettings, values.get("solver", {}))
+        changed = dataclasses.replace(cls.solver, **solver)
+        return cls(**known_fields(cls, values) | {"solver": changed})
+
+
+def check_settings(settings: VolumeSettings | None) -> VolumeSettings:
+    """Return the settings that were given, or the usual ones."""
+    if settings is None:
+        return VolumeSettings()
+    if not isinstance(settings, VolumeSettings):
+        raise InvalidInputError(f"settings must be VolumeSettings, got {shown(settings)}")
+    return settings
 
 
 def check_spacing(spacing: Sequence[float]) -> Spacing:
     """Check the distances of voxels along z, y and x."""
     try:
-        z, y, x = (float(step) for step in spacing)
+        z, y, x = (real_number(step) for step in spacing)
         if all(0 < step < math.inf for step in (z, y, x)):
             return z, y, x
     except (TypeError, ValueError):
         pass
     raise InvalidInputError(
         f"{argument('spacing')} must be three positive numbers, along z, y and x, such as 2,1,1; "
-        f"got {spacing!r}"
+        f"got {shown(spacing)}"
     )
