@@ -43,7 +43,7 @@ def main() -> None:
         ]
         rows.append(np.concatenate([tile(picture) for picture in pictures], axis=1))
     iio.imwrite(
-        DOCS / "side_by_side.jpg", np.concatenate(rows), quality=80, optimize=True, progressive=True
+        DOCS / "side_by_side.jpg", np.concatenate(rows), quality=62, optimize=True, progressive=True
     )
 
 
