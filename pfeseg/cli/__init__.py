@@ -23,7 +23,7 @@ from pfeseg.errors import PfesegError, PfesegWarning
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 COMMANDS = {
-    "segment": "Cut images into regions.",
+    "segment": "Cut one or more images into regions.",
     "sweep": "Try several dimensions on one image, and recommend one.",
     "downsample": "Stage 1: shrink an image.",
     "graph": "Stage 2: build the pixel graph.",

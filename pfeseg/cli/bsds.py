@@ -57,7 +57,7 @@ from pfeseg.segmentation.methods import METHODS
     "levels of the hierarchy of regions.",
 )
 @dims_option("5:25", "Dimensions to run, each with k = d; auto and hierarchy do not use them.")
-@engine_options("Number of images to work on at the same time.")
+@engine_options("Images to work on at the same time.")
 @option(
     "--limit",
     type=click.IntRange(min=1),

@@ -114,7 +114,7 @@ SAVEABLE = ("labels", "embedding", "picture")
     "cluster).",
 )
 @overwrite_option
-@jobs_option("Number of files to cluster at the same time.")
+@jobs_option("Files to cluster at the same time.")
 @threads_option
 @option(
     "--json",

@@ -136,7 +136,7 @@ def output_folder_option(command: F) -> F:
     return option(
         "-o", "--output", type=click.Path(path_type=Path), metavar="DIR", heading=Heading.RESULTS,
         callback=_folder_for_results,
-        help="Folder for the results.  [default: next to each input]",
+        help="Folder for results.  [default: next to inputs]",
     )(command)  # fmt: skip
 
 

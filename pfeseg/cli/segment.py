@@ -127,7 +127,7 @@ COMMON = (
 @reading_options
 @volume_options
 @tile_option
-@engine_options("Number of images to work on at the same time.")
+@engine_options("Images to work on at the same time.")
 @threads_option
 @memory_option
 @option(
@@ -174,7 +174,7 @@ def segment(
     max_voxels: int | None,
     **options: Any,
 ) -> int:  # fmt: skip
-    """Cut images into regions.
+    """Cut one or more images into regions.
 
     INPUT is an image, a folder, a quoted pattern such as '*.jpg', or - for standard input. DIR is
     created if it does not exist; with -r it mirrors the subfolders of the inputs.

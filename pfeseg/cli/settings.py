@@ -85,12 +85,12 @@ def _setting(
 _SETTINGS = (
     _setting("init", "-d", "--dims", "n_dims", heading=Heading.CUT, type=number_or("auto"),
              metavar="D|auto", help="Dimension of the embedding; auto chooses it as 'sweep' does.",
-             show=lambda dims: f"{USUAL_DIMS}, or fewer in an image of fewer pixels" if dims == "usual"
-             else str(dims)),
+             show=lambda dims: str(dims) if dims != "usual"
+             else f"{USUAL_DIMS}, or fewer in an image of fewer pixels"),
     _setting("cluster", "-k", "--segments", "n_clusters", heading=Heading.CUT,
              type=number_or("auto", "dims"), metavar="K|auto|dims",
-             help="Make this many clusters of regions that look alike; auto chooses the number as "
-                  "'sweep' does, dims takes D.",
+             help="Make K clusters of regions that look alike; auto chooses K as 'sweep' does, "
+                  "dims takes D.",
              show=lambda cut: str(cut.n_clusters) if isinstance(cut, Clusters) else "none"),
     _setting("cluster", "--cluster", heading=Heading.CUT, type=click.Choice(CLUSTERED),
              help="Cluster whole regions, by how they look, or single pixels, by the embedding "
@@ -121,11 +121,13 @@ _SETTINGS = (
     _setting("downsample", "--downsample", heading=Heading.METHOD, type=click.FloatRange(min=1),
              metavar="FACTOR", help="Shrink each side by this factor before solving."),
     _setting("downsample", "--max-size", heading=Heading.METHOD, type=click.IntRange(min=1),
-             metavar="PIXELS", help="Shrink further, until the longer side has at most this many pixels.",
+             metavar="PIXELS",
+             help="Shrink further, until the longer side has at most this many pixels.",
              show=lambda value: str(value or "no limit")),
     _setting("graph", "--neighbours", heading=Heading.METHOD, type=radius_or_neighbours,
              metavar="4|8|RADIUS", show=repr,
-             help="Connect each pixel to 4 or 8 neighbours, or to all within a radius such as 2.5."),
+             help="Connect each pixel to 4 or 8 neighbours, or to all within a radius such as "
+                  "2.5."),
     _setting("graph", "--features", heading=Heading.METHOD, type=click.Choice(FEATURES),
              help="What edge weights are made from: differences of colour in RGB or CIELAB, or how "
                   "often two colours occur side by side in the image (pmi, pointwise mutual "

@@ -54,7 +54,7 @@ from pfeseg.errors import InvalidInputError
 @output_folder_option
 @report_option("STEM_sweep.html, with sliders through the trials")
 @overwrite_option
-@engine_options("Number of dimensions to work on at the same time.")
+@engine_options("Dimensions to work on at the same time.")
 @threads_option
 @memory_option
 @option(
