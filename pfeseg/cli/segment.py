@@ -184,9 +184,9 @@ def segment(
     (settings, timings, why the solver stopped). Transparent images are placed on white. A bad
     image is reported and does not stop the others.
 
-    --skip-existing skips an image if its STEM.json says that the results were made from the same
-    file with the same settings. If they were not, the image is refused, unless --overwrite is
-    given as well: then it is done again.
+    With --skip-existing, an image is skipped if its STEM.json says that the results were made from
+    the same file with the same settings. If they were not, the image is refused, unless --overwrite
+    is given as well: then it is done again.
 
     \b
     Examples:
