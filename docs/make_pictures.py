@@ -124,9 +124,9 @@ def draw_side_by_side() -> None:
         paper = segment(image, Settings.preset("paper"))
         overlays = [draw_overlay(image, found.labels) for found in (result, paper)]
         row = [image, overlays[0], contours(result), overlays[1]]
-        rows.append(np.concatenate([tile(picture, 240, 178) for picture in row], axis=1))
+        rows.append(np.concatenate([tile(picture, 228, 169) for picture in row], axis=1))
     path = DOCS / "side_by_side.jpg"
-    iio.imwrite(path, np.concatenate(rows), quality=78, optimize=True, progressive=True)
+    iio.imwrite(path, np.concatenate(rows), quality=72, optimize=True, progressive=True)
 
 
 def draw_tutorial() -> None:
