@@ -56,7 +56,7 @@ from pfeseg.segmentation.methods import METHODS
     help="Methods to run, as in 'segment'; auto is pfe with -d auto -k auto, and hierarchy is all "
     "levels of the hierarchy of regions.",
 )
-@dims_option("5:25", "Dimensions to run, each with k = d; auto and hierarchy have their own.")
+@dims_option("Dimensions to run, each with k = d; auto and hierarchy have their own.", "5:25")
 @engine_options("Images to work on at a time.")
 @option(
     "--limit",
