@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pfeseg.files.sweep_data import SWEEP_DATA, SweepData
+from pfeseg.files.sweep_data import SWEEP_DATA, SweepData, read_sweep_data
 from pfeseg.image.arrays import Raster
 from pfeseg.labels.following import follow
 from pfeseg.page.html import page_html, write_page
@@ -28,6 +28,11 @@ def find_sweeps(folder: Path) -> list[Path]:
 def page_of(path: Path) -> Path:
     """Return where the page of such data is written."""
     return path.with_suffix(".html")
+
+
+def write_page_again(path: Path, data_path: Path) -> None:
+    """Write the page of a sweep from what it left on disk."""
+    write_sweep_page(path, read_sweep_data(data_path), data_path)
 
 
 def write_sweep_page(path: Path, data: SweepData, data_path: Path) -> None:
