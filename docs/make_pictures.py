@@ -146,6 +146,14 @@ def draw_tutorial() -> None:
     save("small_things", strip([grey, *(draw_overlay(grey, each.labels) for each in found)], 300))
 
 
+def draw_sweep() -> None:
+    """Draw the sheet of a sweep over levels, by the command."""
+    with TemporaryDirectory() as folder:
+        words = [str(SAMPLES / "chelsea.jpg"), "--levels", "0.3:0.7:0.1", "-o", folder]
+        subprocess.run([sys.executable, "-m", "pfeseg", "sweep", *words], check=True)
+        save("sweep", np.asarray(iio.imread(f"{folder}/chelsea_sweep.png")))
+
+
 def draw_page() -> None:
     """Take a picture of the page of a batch, where there is a browser."""
     browser = shutil.which("chromium")
@@ -193,6 +201,7 @@ def main() -> None:
     """Draw everything."""
     draw_side_by_side()
     draw_tutorial()
+    draw_sweep()
     draw_page()
     for exhibit in EXHIBITS:
         image, result = exhibit.load(), exhibit.segment()
