@@ -22,6 +22,9 @@ def leave_words(app: Sphinx, doctree: nodes.document) -> None:
         is_type = (reference.get("refdomain"), reference.get("reftype")) == ("py", "class")
         if is_type and name not in pfeseg.__all__:
             reference.replace_self(reference.children)
+    for text in list(doctree.findall(nodes.Text)):
+        if text == " -- ":  # which Sphinx puts between a type and what it is of
+            text.parent.replace(text, nodes.Text(" \N{EN DASH} "))
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
