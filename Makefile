@@ -9,7 +9,7 @@ SPHINX := $(BIN)/sphinx-build --quiet --fail-on-warning --fresh-env --doctree-di
 SANITIZED := LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1 PYTHONMALLOC=malloc
 
-.PHONY: help install lint type test bench bench-growth bench-tiles bench-quality bench-clustering profile faults slurm demo docs linkcheck man pictures fuzz sanitize clean
+.PHONY: help install lint type test bench bench-growth bench-tiles bench-quality bench-clustering profile faults slurm demo docs linkcheck man gallery fuzz sanitize clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-17s %s\n", $$1, $$2}'
@@ -44,7 +44,7 @@ profile: .venv/installed ## Show where the time goes, by stages and functions
 	$(BIN)/python benchmarks/hotspots.py
 
 bench-quality: .venv/installed ## Compare segmentations with those of rivals on BSDS500_ROOT; half an hour
-	$(BIN)/python benchmarks/quality.py
+	$(BIN)/python benchmarks/quality.py --json benchmarks/quality.json --readme README.md
 
 faults: .venv/installed ## Stop batches at 30 random moments, and finish them; takes two minutes
 	$(BIN)/python tests/faults.py
@@ -69,7 +69,7 @@ linkcheck: .venv/installed ## Try the links of the documentation that lead elsew
 man: .venv/installed ## Build a man page for each command into build/man
 	$(SPHINX) -b man docs build/man
 
-pictures: .venv/installed ## Draw the pictures of the README
+gallery: .venv/installed ## Draw the pictures of the README and of docs/, and write docs/gallery.md
 	$(BIN)/python docs/make_pictures.py
 
 fuzz: .venv/installed ## Give damaged files to all readers and odd arrays to all kernels; 5 minutes
