@@ -90,7 +90,8 @@ def write_into_readme(record: Record, readme: Path) -> None:
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
         figure = rows.get(cells[0].replace("`", "")) if cells else None
         if figure is not None:
-            cells[1:] = [f"{figure.number} {figure.unit}".strip(), figure.target]
+            told = [f"{figure.number} {figure.unit}".strip(), figure.target]
+            cells[1:] = told[: len(cells) - 1]  # a short table goes without targets
         sized = [rows.get(f"--max-size {cells[0]}: {part}") for part in SIZE_PARTS] if cells else []
         if sized and all(sized):
             cells[1:] = [f"{figure.number} {figure.unit}" for figure in sized if figure]

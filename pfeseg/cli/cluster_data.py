@@ -41,7 +41,7 @@ SAVEABLE = ("labels", "embedding", "picture")
     show_default=True,
     metavar="K|auto",
     heading=Heading.CUT,
-    help="Number of clusters; auto finds it.",
+    help="Number of clusters; auto finds it from the data.",
 )
 @option(
     "--graph",
@@ -57,14 +57,14 @@ SAVEABLE = ("labels", "embedding", "picture")
     default="",
     metavar="COLUMN,...",
     heading=Heading.INPUTS,
-    help="Columns to leave out, by their names or by their numbers, counted from 1.",
+    help="Columns to leave out, by name or by number, counted from 1.",
 )
 @option(
     "--id-column",
     metavar="COLUMN|none",
     heading=Heading.INPUTS,
-    help="Column that names the rows.  [default: the first, if its name says so, such as id, or if "
-    "it holds a different text in each row]",
+    help="Column that names the rows.  [default: the first, if it is called id or the like, or if "
+    "its text differs in every row]",
 )
 @option(
     "--scale",
@@ -72,7 +72,7 @@ SAVEABLE = ("labels", "embedding", "picture")
     default="standard",
     show_default=True,
     heading=Heading.METHOD,
-    help="Scale each column to mean 0 and variance 1 (standard), or take the numbers as they are.",
+    help="Scale each column to mean 0 and variance 1 (standard), or use the numbers as they are.",
 )
 @option(
     "--neighbours",
@@ -82,7 +82,7 @@ SAVEABLE = ("labels", "embedding", "picture")
     show_default=True,
     metavar="N",
     heading=Heading.METHOD,
-    help="Number of nearest neighbours to which each point is joined.",
+    help="Number of nearest neighbours to connect each point to.",
 )
 @option(
     "--init",
@@ -99,7 +99,7 @@ SAVEABLE = ("labels", "embedding", "picture")
     show_default=True,
     metavar="N",
     heading=Heading.METHOD,
-    help="Seed of everything random.",
+    help="Random seed.",
 )
 @output_folder_option
 @option(
@@ -110,11 +110,11 @@ SAVEABLE = ("labels", "embedding", "picture")
     metavar="LIST",
     heading=Heading.RESULTS,
     help="Results to write, separated by commas: labels (a CSV file of rows and their clusters), "
-    "embedding (.npy), picture (the points, or their principal components, in the colours of "
-    "their clusters).",
+    "embedding (.npy), picture (the points, or their principal components, coloured by "
+    "cluster).",
 )
 @overwrite_option
-@jobs_option("Files to cluster side by side.")
+@jobs_option("Files to cluster at the same time.")
 @threads_option
 @option(
     "--json",
@@ -139,7 +139,7 @@ def cluster_data(
     drop: tuple[str, ...],
     **options: Any,
 ) -> int:  # fmt: skip
-    """Cluster the rows of tables, or the nodes of graphs.
+    """Cluster the rows of tables or the nodes of graphs.
 
     DATA is a file or a quoted pattern such as '*.csv': CSV, TSV or other text (.gz too), .npy,
     .npz or Parquet. Each row is a point, each column a measurement; a header, and a column that
@@ -155,7 +155,7 @@ def cluster_data(
       pfeseg cluster-data flowers.csv -k 3 --drop species --save labels,picture -o out
       pfeseg cluster-data friends.txt --graph -k 4
 
-    Exit codes: 0 all done, 1 an input failed, 2 wrong usage, 130 interrupted.
+    Exit codes: 0 success, 1 an input failed, 2 wrong usage, 130 interrupted.
     """
     from pfeseg.files.writing import refuse_existing
     from pfeseg.run.batch import Row

@@ -68,11 +68,11 @@ def engine_options(text: str) -> Callable[[F], F]:
             option(
                 "--dask-wait", type=click.FloatRange(min=0), default=60.0, metavar="SECONDS",
                 heading=Heading.RUN,
-                help="How long to wait while the cluster has no worker.  [default: 60]",
+                help="How long to wait while the cluster has no workers.  [default: 60]",
             ),
             option(
                 "--dask", metavar="ADDRESS", heading=Heading.RUN,
-                help="Work on the Dask cluster of this scheduler, such as tcp://host:8786; the "
+                help="Use the Dask cluster with this scheduler, such as tcp://host:8786. The "
                      "results are the same. local:4 starts a cluster of 4 processes on this "
                      "machine.",
             ),

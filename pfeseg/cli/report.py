@@ -31,20 +31,20 @@ from pfeseg.errors import InvalidInputError
     help="Page to write.  [default: OUT/report.html]",
 )
 @overwrite_option
-@jobs_option("Images to work on at a time.")
+@jobs_option("Images to work on at the same time.")
 @quiet_option("Print errors only.")
 def report(folder: Path, output: Path | None, overwrite: bool, jobs: int, quiet: bool) -> None:
-    """Make one HTML page of the results in OUT, a folder that 'segment' or 'bsds' wrote.
+    """Show the results in OUT, a folder written by 'segment' or 'bsds', on a web page.
 
-    The page opens from disk in any browser, without a network. For a batch, it shows a grid and a
-    table of all images. For each image, it shows the regions over the original, the settings and
-    the warnings; the original is looked for where it was, and beside the results.
+    The page is one HTML file, which opens in any browser and needs no network. It shows the images
+    of a batch as a grid and as a table. Each image opens with its regions over the original, its
+    settings and its warnings. The original is looked for where it was, and next to the results.
 
-    Results that 'segment' wrote with --report, or with 'page' in --save, also show all levels of
-    the hierarchy, the channels of the embedding and the history of the solver. With more than
-    200 images, the pictures lie in a folder beside the page.
+    Results written with 'segment --report', or with 'page' in --save, also show all levels of the
+    hierarchy, the channels of the embedding and the history of the solver. With more than 200
+    images, the pictures are in a folder next to the page.
 
-    Images that failed leave no results; only the page that 'segment --report' makes lists them.
+    Images that failed have no results, so only the page made by 'segment --report' lists them.
 
     \b
     Examples:

@@ -70,7 +70,7 @@ COMMON = (
     "--hierarchy",
     is_flag=True,
     heading=Heading.RESULTS,
-    help="Write the hierarchy too, as a contour map: STEM_ucm.mat and STEM_ucm.png.",
+    help="Also write the hierarchy as a contour map: STEM_ucm.mat and STEM_ucm.png.",
 )
 @option(
     "--labels-format",
@@ -94,29 +94,29 @@ COMMON = (
     default="{stem}",
     show_default=True,
     heading=Heading.RESULTS,
-    help="Names of the results, up to their endings, made of {stem}, {ext} and {parent}.",
+    help="How to name the results, without their endings, from {stem}, {ext} and {parent}.",
 )
 @overwrite_option
 @option(
     "--skip-existing",
     is_flag=True,
     heading=Heading.RESULTS,
-    help="Leave out images that are done; so a batch that was stopped goes on.",
+    help="Skip images that are already done, to resume a batch that was stopped.",
 )
 @option(
     "--files-from",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
     metavar="LIST",
     heading=Heading.INPUTS,
-    help="Read more names of inputs from a file, one per line or separated by NUL; - reads them "
-    "from standard input.",
+    help="Read more input names from a file, one per line or separated by NUL; - reads them from "
+    "standard input.",
 )
 @option(
     "-r",
     "--recursive",
     is_flag=True,
     heading=Heading.INPUTS,
-    help="Look into subfolders too.",
+    help="Search subfolders too.",
 )
 @option(
     "--shard",
@@ -127,7 +127,7 @@ COMMON = (
 @reading_options
 @volume_options
 @tile_option
-@engine_options("Images to work on at a time.")
+@engine_options("Images to work on at the same time.")
 @threads_option
 @memory_option
 @option(
@@ -142,7 +142,7 @@ COMMON = (
 )
 @quiet_option("Print errors only.")
 @option(
-    "-v", "--verbose", is_flag=True, heading=Heading.RUN, help="Print the time of every stage too."
+    "-v", "--verbose", is_flag=True, heading=Heading.RUN, help="Also print the time of every stage."
 )
 @settings_options()
 def segment(
@@ -174,19 +174,19 @@ def segment(
     max_voxels: int | None,
     **options: Any,
 ) -> int:  # fmt: skip
-    """Cut images into their regions.
+    """Cut one or more images into regions.
 
     INPUT is an image, a folder, a quoted pattern such as '*.jpg', or - for standard input. DIR is
-    made if it is missing, and with -r it gets the subfolders of the inputs.
+    created if it does not exist; with -r it mirrors the subfolders of the inputs.
 
-    For each image, this writes STEM_labels.png (the number of each pixel's region in 16 bits, which
+    For each image, this writes STEM_labels.png (each pixel's region number in 16 bits, which image
     viewers show as black), STEM_overlay.png (the regions in colour over the image) and STEM.json
-    (settings, timings, how the solver ended). Transparent images are laid on white. A bad image
-    is reported and does not stop the others.
+    (settings, timings, why the solver stopped). Transparent images are placed on white. A bad
+    image is reported and does not stop the others.
 
-    An image is done, and --skip-existing leaves it out, if its report tells that its results were
-    made from the same file with the same settings. Results of other settings are refused; with
-    --overwrite they are made again.
+    With --skip-existing, an image is skipped if its STEM.json says that the results were made from
+    the same file with the same settings. If they were not, the image is refused, unless --overwrite
+    is given as well: then it is done again.
 
     \b
     Examples:
@@ -196,7 +196,7 @@ def segment(
       pfeseg segment photos/ -r -o results --jobs 4 --skip-existing
       pfeseg segment photo.jpg --config photo.json -o again
 
-    Exit codes: 0 all done, 1 an input failed, 2 wrong usage, 130 interrupted.
+    Exit codes: 0 success, 1 an input failed, 2 wrong usage, 130 interrupted.
     """
     if quiet and verbose:
         raise click.UsageError("give -q or -v, not both")

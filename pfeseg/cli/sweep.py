@@ -54,7 +54,7 @@ from pfeseg.errors import InvalidInputError
 @output_folder_option
 @report_option("STEM_sweep.html, with sliders through the trials")
 @overwrite_option
-@engine_options("Dimensions to work on at a time.")
+@engine_options("Dimensions to work on at the same time.")
 @threads_option
 @memory_option
 @option(
@@ -85,7 +85,7 @@ def sweep(
 ) -> None:  # fmt: skip
     """Segment IMAGE with several dimensions and numbers of clusters, and recommend one.
 
-    This prints a table, and writes STEM_sweep.csv (a row for each segmentation) and STEM_sweep.png
+    This prints a table and writes STEM_sweep.csv (a row for each segmentation) and STEM_sweep.png
     (a sheet of pictures). All d share one graph and one factorisation of the solver's systems, and
     all k of one d share one hierarchy of regions.
 
@@ -96,11 +96,11 @@ def sweep(
     agreement      see below
 
     The recommendation needs no ground truth. It is the consensus: the segmentation that agrees
-    most with all others, by the mean Rand index (its 'agreement'). Many segmentations find a
-    boundary that is in the image, few find one that depends on a particular d and k.
-    'pfeseg segment -d auto -k auto' chooses in this way from d in 5:10 and k in 3:8.
+    best with all the others, by the mean Rand index (its 'agreement'). The idea is that a real
+    boundary is found by many segmentations, and a chance one only by a few. 'pfeseg segment -d auto
+    -k auto' chooses in the same way, from d in 5:10 and k in 3:8.
 
-    With --ground-truth, the best d by each metric is printed too: the paper's dynamic scheme.
+    With --ground-truth, the best d for each metric is printed too (the paper's dynamic scheme).
 
     \b
     Examples:

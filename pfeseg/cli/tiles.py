@@ -17,10 +17,10 @@ def tile_option(command: F) -> F:
     """Add ``--tile``."""
     return option(
         "--tile", type=click.IntRange(min=64), metavar="SIZE", heading=Heading.INPUTS,
-        help="Segment a raster of any size in overlapping tiles of at most SIZE pixels a side, "
-             "--jobs of them at a time, and join their regions across the seams. Each tile is "
-             "embedded at --max-size pixels; the overlay has at most 2000 pixels a side, or "
-             "--overlay-size.",
+        help="Segment a raster of any size in overlapping tiles of at most SIZE by SIZE pixels, "
+             "--jobs of them at the same time, and join regions across the seams. Each tile is "
+             "shrunk to --max-size; the overlay has at most 2000 pixels a side unless "
+             "--overlay-size says otherwise.",
     )(command)  # fmt: skip
 
 
