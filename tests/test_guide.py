@@ -33,7 +33,8 @@ def write_scene(path: Path) -> None:
     height, width, bands = image.shape
     with rasterio.open(
         path, "w", driver="GTiff", width=width, height=height, count=bands, dtype=image.dtype,
-        photometric="MINISBLACK", crs="EPSG:32633", transform=rasterio.transform.from_origin(5e5, 5e6, 10, 10),
+        photometric="MINISBLACK", crs="EPSG:32633",
+        transform=rasterio.transform.from_origin(5e5, 5e6, 10, 10),
     ) as data:  # fmt: skip
         data.write(np.moveaxis(image, 2, 0))
 
