@@ -6,7 +6,7 @@ SAMPLES := astronaut.jpg chelsea.jpg coffee.jpg rocket.jpg scene.png
 SANITIZED := LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1 PYTHONMALLOC=malloc
 
-.PHONY: help install lint type test bench bench-growth bench-tiles bench-quality bench-clustering profile faults slurm demo docs fuzz sanitize clean
+.PHONY: help install lint type test bench bench-growth bench-tiles bench-quality bench-clustering profile faults slurm demo docs gallery fuzz sanitize clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-17s %s\n", $$1, $$2}'
@@ -56,8 +56,10 @@ demo: .venv/installed ## Segment the sample images into demo/
 	$(BIN)/pfeseg segment $(addprefix sample_images/,$(SAMPLES)) -o demo --overwrite
 	@echo "Pictures to look at:"; ls demo/*_overlay.png
 
-docs: .venv/installed ## Rewrite docs/commands.md from the help pages, and the pictures of the README
+docs: .venv/installed ## Rewrite docs/commands.md from the help pages
 	$(BIN)/python docs/make_commands.py
+
+gallery: .venv/installed ## Draw the pictures of the README and of docs/, and write docs/gallery.md
 	$(BIN)/python docs/make_pictures.py
 
 fuzz: .venv/installed ## Give damaged files to all readers and odd arrays to all kernels; 5 minutes

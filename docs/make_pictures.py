@@ -6,9 +6,13 @@ under CC0, or that a script of this project draws.
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import imageio.v3 as iio
@@ -50,7 +54,6 @@ class Exhibit:
     load: Callable[[], NDArray[Any]]
     words: str = ""
     settings: tuple[tuple[str, Any], ...] = ()
-    cut: tuple[tuple[str, Any], ...] = ()
 
     @property
     def command(self) -> str:
@@ -59,8 +62,7 @@ class Exhibit:
 
     def segment(self) -> Segmentation:
         """Segment the image as the command does."""
-        settings = Settings(**dict(self.settings))
-        return segment(self.load(), settings, **dict(self.cut))
+        return segment(self.load(), Settings(**dict(self.settings)))
 
 
 NASA = "NASA, public domain"
@@ -75,7 +77,7 @@ EXHIBITS = (
     Exhibit("fields", "Fields seen from above", "drawn by docs/made_images.py", draw_fields),
     Exhibit(
         "cells", "Many small cells", "drawn by docs/made_images.py", draw_cells,
-        "--max-size 600 --level 0.3", (("max_size", 600),), (("level", 0.3),),
+        "--max-size 240", (("max_size", 240),),
     ),
     Exhibit("scene", "A house", "drawn by sample_images", lambda: sample("scene.png")),
 )  # fmt: skip
@@ -122,26 +124,52 @@ def draw_side_by_side() -> None:
         paper = segment(image, Settings.preset("paper"))
         overlays = [draw_overlay(image, found.labels) for found in (result, paper)]
         row = [image, overlays[0], contours(result), overlays[1]]
-        rows.append(np.concatenate([tile(picture, 240, 178) for picture in row], axis=1))
+        rows.append(np.concatenate([tile(picture, 228, 169) for picture in row], axis=1))
     path = DOCS / "side_by_side.jpg"
-    iio.imwrite(path, np.concatenate(rows), quality=78, optimize=True, progressive=True)
+    iio.imwrite(path, np.concatenate(rows), quality=72, optimize=True, progressive=True)
 
 
 def draw_tutorial() -> None:
     """Draw the pictures of the tutorial, and of the pages about levels and small things."""
-    image = sample("coffee.jpg")
+    image = of_skimage("coffee")
     result = segment(image)
     assert result.hierarchy is not None
     save("coffee", strip([image, draw_overlay(image, result.labels)], 420))
     save("contours", strip([image, contours(result)], 420))
-    cuts = [result.hierarchy.with_regions(n) for n in (3, 9, 14, 40)]
+    cuts = [result.hierarchy.with_regions(n) for n in (3, 9, 15, 40)]
     save("levels", strip([draw_overlay(image, labels) for labels in cuts], 300))
     groups = [segment(image, n_clusters=k).labels for k in (4, 8)]
     save("clusters", strip([draw_overlay(image, labels) for labels in groups], 420))
     cells = draw_cells()
     grey = shown(cells)
-    found = [segment(cells), segment(cells, Settings(max_size=600), level=0.3)]
+    found = [segment(cells), segment(cells, Settings(max_size=240))]
     save("small_things", strip([grey, *(draw_overlay(grey, each.labels) for each in found)], 300))
+
+
+def draw_sweep() -> None:
+    """Draw the sheet of a sweep over levels, by the command."""
+    with TemporaryDirectory() as folder:
+        words = [str(SAMPLES / "chelsea.jpg"), "--levels", "0.3:0.7:0.1", "-o", folder]
+        subprocess.run([sys.executable, "-m", "pfeseg", "sweep", *words], check=True)
+        save("sweep", np.asarray(iio.imread(f"{folder}/chelsea_sweep.png")))
+
+
+def draw_page() -> None:
+    """Take a picture of the page of a batch, where there is a browser."""
+    browser = shutil.which("chromium")
+    if browser is None:
+        print("no chromium, so pictures/page.webp stays as it is")
+        return
+    with TemporaryDirectory() as parent:
+        folder = f"{parent}/results"
+        paths = [str(path) for path in SAMPLES.glob("*.jpg")]
+        page, shot = f"{folder}/report.html", f"{folder}/page.png"
+        pfeseg = [sys.executable, "-m", "pfeseg", "segment", *paths, "-o", folder, "--report", "-q"]
+        subprocess.run(pfeseg, check=True)
+        options = ("--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1100,400")
+        taken = [browser, *options, f"--screenshot={shot}", f"file://{page}"]
+        subprocess.run(taken, check=True, capture_output=True)
+        save("page", np.asarray(iio.imread(shot))[..., :3])
 
 
 def gallery_page() -> str:
@@ -173,6 +201,8 @@ def main() -> None:
     """Draw everything."""
     draw_side_by_side()
     draw_tutorial()
+    draw_sweep()
+    draw_page()
     for exhibit in EXHIBITS:
         image, result = exhibit.load(), exhibit.segment()
         overlay = draw_overlay(shown(image), result.labels)

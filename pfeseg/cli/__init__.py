@@ -24,7 +24,7 @@ EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 COMMANDS = {
     "segment": "Cut one or more images into regions.",
-    "sweep": "Try several dimensions on one image, and recommend one.",
+    "sweep": "Segment one image in several ways, and recommend one.",
     "downsample": "Stage 1: shrink an image.",
     "graph": "Stage 2: build the pixel graph.",
     "init": "Stage 3: make the initial embedding.",

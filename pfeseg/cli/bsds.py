@@ -56,7 +56,7 @@ from pfeseg.segmentation.methods import METHODS
     help="Methods to run, as in 'segment'. auto is pfe with -d auto -k auto; hierarchy scores all "
     "levels of the hierarchy of regions.",
 )
-@dims_option("5:25", "Dimensions to run, each with k = d; auto and hierarchy do not use them.")
+@dims_option("Dimensions to run, each with k = d; auto and hierarchy do not use them.", "5:25")
 @engine_options("Images to work on at the same time.")
 @option(
     "--limit",

@@ -154,8 +154,8 @@ def cluster_data(
 
     DATA is a file or a quoted pattern such as '*.csv': CSV, TSV or other text (.gz too), .npy,
     .npz or Parquet. Each row is a point, each column a measurement; a header, and a column that
-    names the rows, are found by themselves. Missing values and columns of text are refused, and
-    the error says which.
+    names the rows, are recognised. Missing values and columns of text are refused, and the error
+    names them.
 
     For each file, this writes STEM_clusters.csv (each row and its cluster, 0, 1, ...) and STEM.json
     (settings, sizes of the clusters, timings).

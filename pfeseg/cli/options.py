@@ -222,11 +222,11 @@ def quiet_option(text: str) -> Callable[[F], F]:
     return option("-q", "--quiet", is_flag=True, heading=Heading.RUN, help=text)
 
 
-def dims_option(default: str, text: str) -> Callable[[F], F]:
+def dims_option(text: str, default: str | None = None) -> Callable[[F], F]:
     """Add ``-d``, several dimensions."""
     return option(
-        "-d", "--dims", type=numbers, default=default, show_default=True, heading=Heading.CUT,
-        metavar="FIRST:LAST|D,...", help=text,
+        "-d", "--dims", type=numbers, default=default, show_default=default is not None,
+        heading=Heading.CUT, metavar="FIRST:LAST|D,...", help=text,
     )  # fmt: skip
 
 

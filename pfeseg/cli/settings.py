@@ -12,10 +12,10 @@ import click
 from pfeseg.cli.options import Heading, option
 from pfeseg.cli.values import number_or, pixels_or_percent, radius_or_neighbours, rms_or_number
 from pfeseg.cli.wording import usage_errors
-from pfeseg.errors import InvalidInputError
+from pfeseg.errors import InvalidInputError, argument
 from pfeseg.pixels.options import ASSIGNMENTS, FEATURES
-from pfeseg.segmentation.cuts import CLUSTERED, DEFAULT_LEVEL, Clusters
-from pfeseg.segmentation.methods import METHODS
+from pfeseg.segmentation.cuts import CLUSTERED, DEFAULT_LEVEL, Clusters, Cut, Level
+from pfeseg.segmentation.methods import LEVELS_SINCE, METHODS
 from pfeseg.segmentation.settings import PRESETS, USUAL_DIMS, Settings, choose_settings
 from pfeseg.solver.settings import PRECONDITIONERS
 
@@ -101,7 +101,8 @@ _SETTINGS = (
              show=lambda cut: "chosen by --level"),
     _setting("merge", "--level", "level", heading=Heading.CUT, type=click.FloatRange(0, 1),
              metavar="T",
-             help="Cut the hierarchy at this level: 0 keeps its finest regions, 1 merges all.",
+             help="Keep the boundaries that at least this share of people would draw: 0 keeps the "
+                  "finest regions, 1 merges all.",
              show=lambda cut: f"{DEFAULT_LEVEL:g}"),
     _setting("clean", "--min-region", heading=Heading.CUT, type=pixels_or_percent,
              metavar="PIXELS|PERCENT%",
@@ -214,25 +215,42 @@ def make_settings(
     if preset and config:
         raise click.UsageError("give --preset or --config, not both")
     with usage_errors():
-        base = _read_config(config) if config else None
+        is_cut = n_clusters is not None or n_regions is not None or level is not None
+        base = _read_config(config, is_cut) if config else None
         return choose_settings(
             base, preset, n_clusters=n_clusters, n_regions=n_regions, level=level, **changes
         )
 
 
-def _read_config(path: Path) -> Settings:
+def _read_config(path: Path, is_cut: bool) -> Settings:
+    """Read the settings of a report; `is_cut` where options say how labels are cut."""
     from pfeseg.files.opening import read_json
 
     values = read_json(path)
     try:
-        settings = values.get("settings", values)
-        if not settings:
+        stored = values.get("settings", values)
+        if not stored:
             raise InvalidInputError("it holds no settings")
-        return Settings.from_dict(settings)
+        settings = Settings.from_dict(stored)
+        if not is_cut:
+            _check_level(settings.cut, values)
+        return settings
     except InvalidInputError as error:
         raise InvalidInputError(f"{path}: {error.marked}") from error
     except (ValueError, AttributeError, TypeError, OverflowError) as error:
         raise InvalidInputError(f"{path}: no settings in JSON ({error})") from error
+
+
+def _check_level(cut: Cut, report: dict[str, Any]) -> None:
+    """Refuse a level of a report of a version in which it meant another cut."""
+    same = (0.0, DEFAULT_LEVEL, 1.0)
+    if not isinstance(cut, Level) or cut.level in same or "pfeseg_version" not in report:
+        return
+    if report.get("method_version", 0) < LEVELS_SINCE:
+        raise InvalidInputError(
+            f"its level {cut.level:g} is of an earlier version, whose levels meant other cuts; "
+            f"give {argument('level')}, {argument('n_regions')} or {argument('n_clusters')} too"
+        )
 
 
 def option_words(settings: Settings) -> list[str]:

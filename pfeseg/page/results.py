@@ -108,9 +108,15 @@ def read_result(path: Path) -> Result:
         numbered = consecutive(np.append(0, labels))[1:].reshape(height, width)
     else:
         numbered = consecutive(labels)
+    source, image = original_of(path, report)
+    return Result(path, report, numbered, source, image, data)
+
+
+def original_of(path: Path, report: dict[str, Any]) -> tuple[Path | None, Raster | None]:
+    """Find and read the image of a report that lies at `path`, if it is still there."""
     source = _find_original(path, report)
     image = None if source is None else _read_original(source, report)
-    return Result(path, report, numbered, source if image is not None else None, image, data)
+    return (None, None) if source is None or image is None else (source, image)
 
 
 def _check(path: Path, report: dict[str, Any]) -> None:

@@ -39,7 +39,7 @@ from pfeseg.segmentation.cuts import Clusters, Level, Regions
 from pfeseg.segmentation.memory import refuse_too_large
 from pfeseg.segmentation.settings import Settings
 
-FINEST = 0.15
+FINEST = 0.04
 """Level of the pieces into which tiles are cut at most; at most half that of the result, too."""
 
 OnTile = Callable[[str, int, int], None]

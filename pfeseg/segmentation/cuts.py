@@ -20,8 +20,8 @@ CLUSTERED: tuple[Clustered, ...] = get_args(Clustered)
 class Automatic:
     """The level `DEFAULT_LEVEL`; for a method without a hierarchy, as many clusters as dimensions.
 
-    Which level that is was settled on the training images of BSDS500, see
-    `pfeseg.regions.merging.HALF_COST`.
+    Merging is fitted so that this level is the best on the training images of BSDS500, see
+    `pfeseg.regions.chance.CHANCE`.
     """
 
 
@@ -68,7 +68,10 @@ class Regions:
 
 @dataclass(frozen=True)
 class Level:
-    """The hierarchy at a level: 0 keeps its finest regions, 1 merges all."""
+    """The hierarchy at a level: 0 keeps its finest regions, 1 merges all.
+
+    A level is the share of people who draw such boundaries, see `pfeseg.regions.levels`.
+    """
 
     level: float
 
