@@ -156,6 +156,7 @@ def test_of_levels_the_default_is_recommended_and_of_regions_what_it_has(chelsea
     usual = by_levels.best.n_regions
     within = sweep(chelsea, n_regions=range(1, usual + 2), settings=SMALL)
     assert within.best.cut == Regions(usual)
+    assert len(within.trials) == usual + 1  # none for the default level again
     beyond = sweep(chelsea, n_regions=[usual + 1], settings=SMALL)
     assert beyond.best.cut == Level(0.5)
     assert len(beyond.trials) == 2

@@ -151,7 +151,8 @@ def sweep(
     Returns
     -------
     Sweep
-        With a trial for each of the pairs, then for each other candidate.
+        With a trial for each of the pairs, then for each other candidate, but for those that have
+        the labels of one of the pairs because both are cut from one hierarchy.
 
     Raises
     ------
@@ -206,16 +207,27 @@ def sweep(
             on_dimension(d)
     is_candidate = np.array([pair in among for pair in wanted])
     voted, best = vote([found[pair] for pair in wanted], is_candidate)
-    return Sweep(prepared, voted, _asked_for(voted, best, len(asked)), hierarchies)
+    return Sweep(prepared, *_without_repeats(voted, best, len(set(asked))), hierarchies)
 
 
-def _asked_for(trials: Sequence[Trial], best: int, n_asked: int) -> int:
-    """Return the trial that was asked for, of the same d and regions as the best, if there is one.
+def _without_repeats(
+    trials: Sequence[Trial], best: int, n_asked: int
+) -> tuple[tuple[Trial, ...], int]:
+    """Leave out candidates that have the labels of a trial that was asked for.
 
-    That is of the cuts of one hierarchy, where as many regions are the same ones.
+    That is of the cuts of one hierarchy, where as many regions are the same ones. Returns the
+    index of the best one too.
     """
-    if isinstance(trials[best].cut, Clusters):
-        return best
-    same = trials[best].n_dims, trials[best].n_regions
-    found = [i for i, t in enumerate(trials[:n_asked]) if (t.n_dims, t.n_regions) == same]
-    return best if best in found or not found else found[0]
+    asked = {
+        (trial.n_dims, trial.n_regions): index
+        for index, trial in enumerate(trials[:n_asked])
+        if not isinstance(trial.cut, Clusters)
+    }
+    places = [
+        index
+        if index < n_asked or isinstance(trial.cut, Clusters)
+        else asked.get((trial.n_dims, trial.n_regions), index)
+        for index, trial in enumerate(trials)
+    ]
+    kept = [index for index, place in enumerate(places) if place == index]
+    return tuple(trials[index] for index in kept), kept.index(places[best])

@@ -74,7 +74,7 @@ class SweepView {
     });
     this.facts.textContent = `${this.name(trial)}: ` +
       plural(trial.row.regions, "region") + (trial.recommended ? ", recommended" : "");
-    this.command.textContent = `${trial.command} -o again`;
+    showCommand(this.command, `${trial.command} -o again`);
   }
 
   row(trial, index) {
