@@ -126,16 +126,29 @@ def unknown_settings(unknown: Iterable[Any], names: Collection[str]) -> str:
     return f"unknown settings: {', '.join(told)}"
 
 
+def check_kind(name: str, value: Any, kind: type[Any]) -> None:
+    """Refuse an argument that is no value of a class."""
+    if not isinstance(value, kind):
+        article = "" if kind.__name__.endswith("Settings") else "a "
+        article = "an " if kind.__name__[0] in "AEIOU" else article
+        raise InvalidInputError(f"{name} must be {article}{kind.__name__}, got {shown(value)}")
+
+
 def check_callback(name: str, function: Any) -> None:
     """Refuse a callback, which need not be given, that cannot be called."""
     if function is not None and not callable(function):
         raise InvalidInputError(f"{argument(name)} must be callable, got {shown(function)}")
 
 
-def any_array(values: Any, what: str) -> NDArray[Any]:
-    """Let NumPy make an array of what was given, or say in one line why it cannot."""
+def any_array(values: Any, what: str, *, masked: bool = False) -> NDArray[Any]:
+    """Let NumPy make an array of what was given, or say in one line why it cannot.
+
+    Masked values are refused, as their masks would be lost, unless the caller looks at these.
+    """
     import numpy as np
 
+    if not masked and np.ma.is_masked(values):
+        raise InvalidInputError(f"{what} must not hold masked values; fill them first")
     try:
         return np.asarray(values)
     except MemoryError:
@@ -181,8 +194,8 @@ def shown(value: Any) -> str:
     """Show a value that is refused, in one short line."""
     try:
         text = " ".join(repr(value).split())
-    except ValueError:  # a whole number of thousands of digits
-        text = f"a {type(value).__name__}"
+    except Exception:  # such as of a whole number of thousands of digits
+        text = f"a value of type {type(value).__name__}"
     return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
 
 

@@ -79,8 +79,10 @@ class OnGraph(BaseEstimator):  # type: ignore[misc]
         dtypes = [np.float64, np.float32]
         try:
             return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=dtypes)
-        except ValueError as error:  # a TypeError stays one, as scikit-learn's checks ask for it
-            raise InvalidInputError(" ".join(str(error).split())) from error
+        except TypeError:  # stays one, as scikit-learn's checks ask for it
+            raise
+        except (ValueError, OverflowError, RuntimeError) as error:
+            raise InvalidInputError(_in_one_line(error)) from error
 
     def _learn(self, X: Any, dimensions: Callable[[list[DataGraph]], int]) -> clusters.Candidate:
         """Embed validated data, of which `dimensions` says how many, and keep what came of it."""
@@ -191,6 +193,14 @@ class OnGraph(BaseEstimator):  # type: ignore[misc]
                 unusable = (*unusable, "tree")
             names = tuple(name for name in USUAL_STARTS if name not in unusable)
         return {name: one_hot(labels_by(name, X, data, k, seed)) for name in names}
+
+
+def _in_one_line(error: Exception) -> str:
+    """Say what scikit-learn, or the class of the data, says at more length."""
+    told = str(error)
+    if "contains NaN" in told or "contains infinity" in told:
+        return f"{told.splitlines()[0].rstrip('.')}; replace such values, or leave the points out"
+    return " ".join(told.split())
 
 
 def is_auto(value: Any) -> bool:

@@ -31,6 +31,8 @@ def check_mask(mask: ArrayLike, shape: tuple[int, int]) -> Mask | None:
         )
     if array.dtype.kind not in "biuf":
         raise InvalidInputError(f"a mask must hold truth values or numbers, got {array.dtype}")
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise InvalidInputError("a mask must not hold NaN; give it 0 outside and 1 inside")
     inside = array != 0
     if not inside.any():
         raise InvalidInputError("the mask leaves no pixel of the image: all of it is zero")

@@ -17,7 +17,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.checks import MAX_THREADS, check_callback, check_threads, shown, whole_number
+from pfeseg.checks import (
+    MAX_THREADS,
+    check_callback,
+    check_kind,
+    check_threads,
+    shown,
+    whole_number,
+)
 from pfeseg.engines.engine import Call, Engine, Work
 from pfeseg.engines.local import Local
 from pfeseg.errors import InvalidInputError, PfesegError, argument
@@ -39,7 +46,7 @@ FLAT_STEP = 0.01
 _CHUNK_EDGES = 1 << 15
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trial:
     """One segmentation of a sweep.
 
@@ -58,6 +65,18 @@ class Trial:
         Mean Rand index of `small_labels` with those of the other candidates; 1 if there is none.
     timings : dict
         Seconds by stage.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> image = np.zeros((40, 60, 3), np.uint8)
+    >>> image[:, 30:] = (250, 200, 0)
+    >>> trial = pfeseg.sweep(image, [(2, 2)]).best
+    >>> trial.n_dims, trial.n_clusters, trial.n_regions, trial.agreement
+    (2, 2, 2, 1.0)
+    >>> trial.seconds == sum(trial.timings.values())
+    True
     """
 
     n_dims: int
@@ -70,19 +89,51 @@ class Trial:
     agreement: float
     timings: dict[str, float]
 
+    def __repr__(self) -> str:
+        return (
+            f"<Trial with d = {self.n_dims}, k = {self.n_clusters}: {self.n_regions} regions, "
+            f"agreement {self.agreement:.3f}>"
+        )
+
     @property
     def seconds(self) -> float:
         """Time of all stages."""
         return sum(self.timings.values())
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sweep:
-    """Result of `sweep`: its trials, and the index of the recommended one."""
+    """Result of `sweep`.
+
+    Attributes
+    ----------
+    prepared : PreparedImage
+        What all trials share.
+    trials : tuple of Trial
+    recommended : int
+        Index of the recommended trial.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> image = np.zeros((40, 60, 3), np.uint8)
+    >>> image[:, 30:] = (250, 200, 0)
+    >>> result = pfeseg.sweep(image, dims=[2, 3], n_clusters=[2])
+    >>> result
+    <Sweep of 2 trials, recommended: <Trial with d = 2, k = 2: 2 regions, agreement 1.000>>
+    >>> result.best is result.trials[result.recommended]
+    True
+    >>> result.labels(result.best).shape, result.shown_labels(result.best).shape
+    ((40, 60), (40, 60))
+    """
 
     prepared: PreparedImage
     trials: tuple[Trial, ...]
     recommended: int
+
+    def __repr__(self) -> str:
+        return f"<Sweep of {len(self.trials)} trials, recommended: {self.best!r}>"
 
     @property
     def best(self) -> Trial:
@@ -90,18 +141,44 @@ class Sweep:
         return self.trials[self.recommended]
 
     def labels(self, trial: Trial) -> NDArray[np.int32]:
-        """Make the label map of a trial at full size, (H, W): too much to keep of all of them."""
-        return self.prepared.full_labels(_checked(trial).small_labels)
+        """Make the label map of a trial at full size: too much to keep for all of them.
+
+        Parameters
+        ----------
+        trial : Trial
+            One of `trials`.
+
+        Returns
+        -------
+        (H, W) int32 array
+
+        Raises
+        ------
+        InvalidInputError
+            For what is no trial.
+        """
+        check_kind("trial", trial, Trial)
+        return self.prepared.full_labels(trial.small_labels)
 
     def shown_labels(self, trial: Trial) -> NDArray[np.int32]:
-        """Make a label map of a trial to look at: cleaned if the settings say so, but small."""
-        return self.prepared.clean_small(_checked(trial).small_labels)
+        """Make a label map of a trial to look at: cleaned if the settings say so, but small.
 
+        Parameters
+        ----------
+        trial : Trial
+            One of `trials`.
 
-def _checked(trial: Trial) -> Trial:
-    if not isinstance(trial, Trial):
-        raise InvalidInputError(f"trial must be one of Sweep.trials, got {shown(trial)}")
-    return trial
+        Returns
+        -------
+        (h, w) int32 array
+
+        Raises
+        ------
+        InvalidInputError
+            For what is no trial.
+        """
+        check_kind("trial", trial, Trial)
+        return self.prepared.clean_small(trial.small_labels)
 
 
 def sweep(

@@ -41,6 +41,17 @@ class SolverSettings:
         Relative residual at which PCG with incomplete Cholesky stops.
     precision : {"single", "double"}
         Of the compiled solver.
+
+    Raises
+    ------
+    InvalidInputError
+        For values that are not of these; the message names the setting.
+
+    Examples
+    --------
+    >>> from pfeseg import SolverSettings
+    >>> SolverSettings(r_relaxed=1).lam
+    10000.0
     """
 
     lam: float = 1e4
