@@ -20,10 +20,10 @@ MAX_SEED = 2**32 - 1
 MAX_THREADS = 1024
 
 MAX_SIDE = 10**9
-"""Of an image, in pixels."""
+"""The longest side of an image, in pixels."""
 
 MANY = 10**5
-"""Bounds from this one on are told only to those who go beyond."""
+"""Upper bounds from here on are named only in the errors of those who exceed them."""
 
 LONGEST_SHOWN = 60
 """Characters of a value inside a message."""
@@ -46,9 +46,10 @@ def whole_number(name: str, value: Any, least: int, most: int) -> int:
     return number
 
 
-def is_whole(value: Any) -> bool:
-    """Tell whether a value is a whole number and no truth value."""
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+def is_whole(value: Any, least: float = -math.inf) -> bool:
+    """Tell whether a value is a whole number, at least so large, and no truth value."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    return whole and int(value) >= least
 
 
 def check_seed(seed: Any) -> int:

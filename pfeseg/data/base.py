@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from pfeseg.checks import MAX_SEED, MAX_THREADS, any_array, real_number, shown
+from pfeseg.checks import MAX_SEED, MAX_THREADS, any_array, is_whole, real_number, shown
 from pfeseg.data import clusters, graph
 from pfeseg.data.graph import DataGraph
 from pfeseg.data.newcomers import Newcomers
@@ -206,12 +206,6 @@ def _in_one_line(error: Exception) -> str:
 def is_auto(value: Any) -> bool:
     """Tell whether a value is the word "auto"."""
     return isinstance(value, str) and value == "auto"
-
-
-def is_whole(value: Any, least: int) -> bool:
-    """Tell whether a value is a whole number, not a truth value, and at least so large."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return whole and value >= least
 
 
 def _given_start(init: Any, n: int) -> NDArray[Any]:

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pfeseg.checks import shown
-from pfeseg.data.base import Affinity, OnGraph, is_auto, is_whole
+from pfeseg.checks import is_whole, shown
+from pfeseg.data.base import Affinity, OnGraph, is_auto
 from pfeseg.data.counting import count_clusters
 from pfeseg.data.graph import DataGraph, pieces
 from pfeseg.data.start import one_hot

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pfeseg.checks import shown
-from pfeseg.data.base import Affinity, OnGraph, is_whole
+from pfeseg.checks import is_whole, shown
+from pfeseg.data.base import Affinity, OnGraph
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.solver.settings import SolverSettings
 

@@ -35,8 +35,8 @@ class Raster:
     values : (h, w, c) array
         Contiguous, of a type in `KERNEL_TYPES`: grey or RGB, or principal components.
     black, white : float
-        Values of no and of full brightness; those beyond count as these. Of components, the
-        least and the greatest.
+        The values that mean no and full brightness; those beyond count as these. They are the
+        least and the greatest one where the values are components.
     stretch : str
         How `black` and `white` were found.
     choice : str

@@ -30,8 +30,8 @@ WHITE_IS_ZERO = 0
 def to_array(image: Any) -> NDArray[Any]:
     """Turn what stands for an image into an array, (h, w) or (h, w, c), or say why it is none.
 
-    Images of Pillow's are read as their files are, see `picture_array`. Of anything else, NumPy
-    makes an array: lists, data frames, tensors, and what has a method ``__array__``.
+    Images of Pillow's are read as their files are, see `picture_array`. Anything else is given
+    to NumPy: lists, data frames, tensors, and what has a method ``__array__``.
     """
     if isinstance(image, str | bytes | PurePath):
         is_name = not isinstance(image, bytes)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from pfeseg import kernels
 from pfeseg.checks import any_array
 from pfeseg.errors import InvalidInputError
+from pfeseg.image.places import pixels_below
 
 Mask = NDArray[np.bool_]
 
@@ -55,10 +56,7 @@ def shrink_mask(inside: Mask, shape: tuple[int, int]) -> Mask:
     if inside.shape == shape:
         return inside
     if shape[0] > inside.shape[0] or shape[1] > inside.shape[1]:
-        rows, columns = (
-            ((np.arange(large) + 0.5) * small / large).astype(np.intp)
-            for small, large in zip(inside.shape, shape, strict=True)
-        )
+        rows, columns = map(pixels_below, inside.shape, shape)
         return np.asarray(inside[rows][:, columns])
     shares = kernels.average_areas(inside.astype(np.float32)[..., None], -np.inf, np.inf, *shape, 1)
     return np.asarray(shares[..., 0] > 1e-6)

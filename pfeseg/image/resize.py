@@ -13,6 +13,7 @@ from pfeseg.checks import label_map, real_number, shown, two_sides
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.image.arrays import ImageLike, Raster, as_raster
 from pfeseg.image.masks import shrink_mask
+from pfeseg.image.places import pixel_centres, pixels_below
 
 FloatArray = NDArray[np.float64]
 Floats = NDArray[np.floating[Any]]
@@ -84,7 +85,7 @@ def interpolate(array: Floats, shape: tuple[int, int]) -> Floats:
     result = array
     for axis, large in enumerate(shape):
         small = result.shape[axis]
-        place = np.clip((np.arange(large) + 0.5) * small / large - 0.5, 0, small - 1)
+        place = np.clip(pixel_centres(small, large) - 0.5, 0, small - 1)
         before = np.minimum(place.astype(np.intp), max(small - 2, 0))
         share = (place - before).reshape([-1 if k == axis else 1 for k in range(3)])
         after = np.minimum(before + 1, small - 1)
@@ -131,9 +132,6 @@ def enlarge_labels(labels: ArrayLike, shape: tuple[int, int]) -> NDArray[np.int3
         )
     if labels.shape == shape:
         return labels.astype(np.int32, copy=False)
-    rows, columns = (
-        ((np.arange(large) + 0.5) * small / large).astype(np.intp)
-        for small, large in zip(labels.shape, shape, strict=True)
-    )
+    rows, columns = map(pixels_below, labels.shape, shape)
     wide = labels.take(columns, axis=1).astype(np.int32, copy=False)
     return np.asarray(wide.take(rows, axis=0))

@@ -134,7 +134,16 @@ def absorb_small(
 ) -> Labels:
     """Merge small regions, smallest first; returns the region that each belongs to in the end.
 
-    Of each region, its pixels, the sum of its colours, (regions, c), and those that it touches.
+    Parameters
+    ----------
+    sizes : list of int
+        Pixels of each region.
+    sums : (regions, c) array
+        The sum of their colours.
+    neighbours : list of sets
+        The regions that each region touches.
+    smallest : float
+        Pixels of the smallest region that stays.
     """
     owner = np.arange(len(sizes), dtype=np.int32)
     waiting = [(size, region) for region, size in enumerate(sizes) if size < smallest]
