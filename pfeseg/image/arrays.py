@@ -210,11 +210,6 @@ KERNEL_TYPES = (
 """Types of pixels that the kernels take; of others, the first integers that hold all values."""
 
 
-def as_rgb(image: ImageLike) -> FloatArray:
-    """Return an image that `as_raster` takes as (h, w, 3) floats in [0, 1]."""
-    return as_raster(image).rgb()
-
-
 def as_raster(
     image: ImageLike,
     stretch: str = "auto",
