@@ -152,7 +152,7 @@ std::vector<float> single(const Vector<double> &values) {
     return std::vector<float>(values.data(), values.data() + values.size());
 }
 
-// Of channels `first` ... `last` - 1, smoothed by an even window: Euclidean.
+// Euclidean contrast of the channels `first` ... `last` - 1, smoothed by an even window.
 EdgeMaps colour_contrast(Image<float> image, int first, int last, Vector<double> window,
                          int reach) {
     const auto height = image.shape(0), width = image.shape(1), channels = image.shape(2);
@@ -165,7 +165,7 @@ EdgeMaps colour_contrast(Image<float> image, int first, int last, Vector<double>
         height, width, single(window), reach, Distance::euclidean, loops);
 }
 
-// Of histograms of classes in an even window: chi-square.
+// Chi-square contrast of the histograms of classes in an even window.
 EdgeMaps class_contrast(Matrix<int32_t> classes, int n_classes, Vector<double> window,
                         int reach) {
     const size_t height = classes.shape(0), width = classes.shape(1);

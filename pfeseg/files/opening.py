@@ -76,9 +76,9 @@ def refuse_beyond_memory(path: Path, needed: float) -> None:
 @contextmanager
 def open_file(path: Path, most: float = math.inf) -> Iterator[BinaryIO]:
     """Open a regular file, or say in one line why that, or what is read of it, cannot be."""
-    if path.is_symlink() and not path.exists():
-        raise InvalidInputError(f"{path}: broken link to {path.readlink()}")
     try:
+        if path.is_symlink() and not path.exists():
+            raise InvalidInputError(f"{path}: broken link to {path.readlink()}")
         # Without waiting for the other end of a pipe.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         try:
