@@ -51,9 +51,9 @@ def code(cell: str) -> list[str]:
 def test_every_command_has_a_page():
     assert {path.stem for path in (DOCS / "commands").iterdir()} == set(COMMANDS)
     listed = (DOCS / "commands.md").read_text()
-    for name in COMMANDS:
+    for name, text in COMMANDS.items():
         assert f"<!-- help of {name} -->" in (DOCS / "commands" / f"{name}.md").read_text()
-        assert f"[pfeseg {name}](commands/{name}.md)" in listed
+        assert f"[pfeseg {name}](commands/{name}.md)\n: {text}\n" in listed
         assert f"\ncommands/{name}\n" in listed
 
 
