@@ -188,9 +188,9 @@ def gallery_page() -> str:
 HEAD = """\
 # Gallery
 
-Each row shows an image, its regions, and the hierarchy of their boundaries, darker where the
-regions on both sides differ more. The command below a row gives the regions. Most commands have no
-options, so the gallery also shows where the default is not what you may want, and where
+Each row shows an image, its regions, and the hierarchy of all boundaries, darker where more people
+would draw them. The command below a row gives the regions. Most commands have no options, so the
+gallery also shows where the default is not what you may want, and where
 [another level](how-to/choosing-a-level.md) would be better.
 
 The photographs are copies that come with scikit-image. `make gallery`, in a clone of the
