@@ -23,7 +23,7 @@ from scores import Table, write_scores_into
 from pfeseg import Clusters, Settings, clean_regions, downsample, enlarge_labels, segment
 from pfeseg.benchmark.dataset import Item
 from pfeseg.benchmark.levels import compare_levels
-from pfeseg.image.arrays import as_rgb
+from pfeseg.image.arrays import as_raster
 from pfeseg.image.colour import to_lab
 from pfeseg.labels.boundaries import BoundaryCounts, summarise_boundaries
 from pfeseg.labels.metrics import Comparison, compare, summarise
@@ -49,7 +49,7 @@ def slic_grid(image: NDArray[np.uint8]) -> Grid:
     from skimage.graph import merge_hierarchical, rag_mean_color
     from skimage.segmentation import slic
 
-    lab = to_lab(as_rgb(image))
+    lab = as_raster(image).lab()
     superpixels = slic(image, n_segments=300, compactness=10, start_label=0)
     for threshold in (6, 9, 12, 15, 18, 22, 26):
         graph = rag_mean_color(lab, superpixels)

@@ -20,10 +20,10 @@ MAX_SEED = 2**32 - 1
 MAX_THREADS = 1024
 
 MAX_SIDE = 10**9
-"""Of an image, in pixels."""
+"""The longest side of an image, in pixels."""
 
 MANY = 10**5
-"""Bounds from this one on are told only to those who go beyond."""
+"""Upper bounds from here on are named only in the errors of those who exceed them."""
 
 LONGEST_SHOWN = 60
 """Characters of a value inside a message."""
@@ -46,9 +46,10 @@ def whole_number(name: str, value: Any, least: int, most: int) -> int:
     return number
 
 
-def is_whole(value: Any) -> bool:
-    """Tell whether a value is a whole number and no truth value."""
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+def is_whole(value: Any, least: float = -math.inf) -> bool:
+    """Tell whether a value is a whole number, at least so large, and no truth value."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    return whole and int(value) >= least
 
 
 def check_seed(seed: Any) -> int:
@@ -126,16 +127,29 @@ def unknown_settings(unknown: Iterable[Any], names: Collection[str]) -> str:
     return f"unknown settings: {', '.join(told)}"
 
 
+def check_kind(name: str, value: Any, kind: type[Any]) -> None:
+    """Refuse an argument that is no value of a class."""
+    if not isinstance(value, kind):
+        article = "" if kind.__name__.endswith("Settings") else "a "
+        article = "an " if kind.__name__[0] in "AEIOU" else article
+        raise InvalidInputError(f"{name} must be {article}{kind.__name__}, got {shown(value)}")
+
+
 def check_callback(name: str, function: Any) -> None:
     """Refuse a callback, which need not be given, that cannot be called."""
     if function is not None and not callable(function):
         raise InvalidInputError(f"{argument(name)} must be callable, got {shown(function)}")
 
 
-def any_array(values: Any, what: str) -> NDArray[Any]:
-    """Let NumPy make an array of what was given, or say in one line why it cannot."""
+def any_array(values: Any, what: str, *, masked: bool = False) -> NDArray[Any]:
+    """Let NumPy make an array of what was given, or say in one line why it cannot.
+
+    Masked values are refused, as their masks would be lost, unless the caller looks at these.
+    """
     import numpy as np
 
+    if not masked and np.ma.is_masked(values):
+        raise InvalidInputError(f"{what} must not hold masked values; fill them first")
     try:
         return np.asarray(values)
     except MemoryError:
@@ -181,8 +195,8 @@ def shown(value: Any) -> str:
     """Show a value that is refused, in one short line."""
     try:
         text = " ".join(repr(value).split())
-    except ValueError:  # a whole number of thousands of digits
-        text = f"a {type(value).__name__}"
+    except Exception:  # such as of a whole number of thousands of digits
+        text = f"a value of type {type(value).__name__}"
     return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
 
 

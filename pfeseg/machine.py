@@ -19,8 +19,8 @@ GROUP_FILES = {
     "": ("memory.max", "memory.current", "inactive_file"),
     "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
 }
-"""Of control groups of version 2, and of version 1 whose controllers have a folder each: files of
-their limit and what is used, and what of that is a cache."""
+"""Files of a control group: its limit, what it uses, and the name of the part of that which is a
+cache. Version 2 comes first, then version 1, whose controllers have a folder each."""
 
 
 @cache

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from pfeseg import InvalidInputError, build_pixel_graph
-from pfeseg.image.arrays import as_rgb
-from pfeseg.image.colour import to_lab
+from pfeseg.image.arrays import as_raster
 from pfeseg.pixels.cooccurrence import REACH, _meetings, colour_information, mutual_information
 
 
@@ -55,7 +54,7 @@ def test_a_border_of_textures_is_weaker_than_the_colours_within_them():
 def test_a_tenth_of_the_edges_has_full_weight_and_none_has_none(chelsea):
     small = chelsea[::4, ::4]
     graph = build_pixel_graph(small, 2.0, "pmi", seed=3)
-    classes, information = colour_information(to_lab(as_rgb(small)), 3)
+    classes, information = colour_information(as_raster(small).lab(), 3)
     i, j = graph.edges.T
     found = information[classes.ravel()[i], classes.ravel()[j]]
     enough = np.quantile(found, 0.9)

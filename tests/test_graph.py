@@ -50,7 +50,7 @@ def test_zero_weights_and_isolated_nodes_get_the_floor():
         (3, [[0, 1]], [1.0, 2.0], r"shape \(1,\)"),
         (3, [[0.0, 1.0]], [1.0], "integer"),
         (3, [0, 1], [1.0], r"\(m, 2\)"),
-        (0, [], [], "n_nodes must be a whole number from 1"),
+        (0, [], [], "n_nodes must be a whole number of at least 1"),
     ],
 )
 def test_wrong_edges_are_rejected(n, edges, weights, message):

@@ -283,7 +283,7 @@ def test_a_cut_has_as_many_regions_as_asked_for(tree):
         assert len(np.unique(tree.with_regions(n))) == n
     every = len(tree.merges) + 1
     assert tree.with_regions(10**6).max() + 1 == every
-    with pytest.raises(InvalidInputError, match="n_regions must be a whole number from 1"):
+    with pytest.raises(InvalidInputError, match="n_regions must be a whole number of at least 1"):
         tree.with_regions(0)
     with pytest.raises(InvalidInputError, match="between 0 and 1"):
         tree.cut(1.5)

@@ -5,16 +5,20 @@ import pytest
 from reference import area_weights
 
 from pfeseg import InvalidInputError, downsample, enlarge_labels, kernels
-from pfeseg.image.arrays import KERNEL_TYPES, as_raster, as_rgb
+from pfeseg.image.arrays import KERNEL_TYPES, as_raster
 from pfeseg.image.resize import area_average, shrink_to
 
 
 def test_all_types_mean_the_same():
     eight = np.arange(0, 240, 10, dtype=np.uint8).reshape(2, 4, 3)
     sixteen = eight.astype(np.uint16) * 257
-    np.testing.assert_allclose(as_rgb(eight), as_rgb(sixteen), atol=1e-15)
-    np.testing.assert_allclose(as_rgb(eight), as_rgb((eight / 255).astype(np.float32)), atol=1e-7)
-    assert as_rgb(eight[..., 0]).shape == as_rgb(eight[..., :1]).shape == (2, 4, 3)
+    np.testing.assert_allclose(as_raster(eight).rgb(), as_raster(sixteen).rgb(), atol=1e-15)
+    np.testing.assert_allclose(
+        as_raster(eight).rgb(), as_raster((eight / 255).astype(np.float32)).rgb(), atol=1e-7
+    )
+    assert (
+        as_raster(eight[..., 0]).rgb().shape == as_raster(eight[..., :1]).rgb().shape == (2, 4, 3)
+    )
 
 
 @pytest.mark.parametrize(
@@ -30,7 +34,7 @@ def test_all_types_mean_the_same():
 )
 def test_what_is_no_image_is_rejected(image, message):
     with pytest.raises(InvalidInputError, match=message):
-        as_rgb(image)
+        as_raster(image).rgb()
 
 
 @pytest.mark.parametrize("kind", KERNEL_TYPES)
@@ -43,7 +47,7 @@ def test_an_image_stays_as_it_came(kind):
 def test_the_order_of_bytes_does_not_matter():
     image = np.arange(24, dtype=np.uint16).reshape(2, 4, 3) * 2000
     swapped = image.astype(image.dtype.newbyteorder())
-    np.testing.assert_array_equal(as_rgb(swapped), as_rgb(image))
+    np.testing.assert_array_equal(as_raster(swapped).rgb(), as_raster(image).rgb())
     np.testing.assert_array_equal(downsample(swapped, 2), downsample(image, 2))
 
 
@@ -77,7 +81,7 @@ def test_downsampling_keeps_the_mean_and_rounds_down(chelsea):
     small = downsample(chelsea, 4)
     assert small.shape == (300 // 4, 451 // 4, 3)
     np.testing.assert_allclose(small.mean(), chelsea.mean() / 255, rtol=1e-3)
-    blocks = as_rgb(chelsea)[:, :448].reshape(75, 4, 112, 4, 3).mean(axis=(1, 3))
+    blocks = as_raster(chelsea).rgb()[:, :448].reshape(75, 4, 112, 4, 3).mean(axis=(1, 3))
     np.testing.assert_allclose(downsample(chelsea[:, :448], 4), blocks, atol=1e-12)
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import doctest
-import importlib
 import io
 import re
 
@@ -114,12 +112,3 @@ def test_plots_draw_into_a_figure(image):
     assert line.get_ydata().tolist() == [r.objective for r in result.embedding.history]
     (steps,) = result.hierarchy.plot(panels[2]).lines
     assert steps.get_ydata()[[0, -1]].tolist() == [result.hierarchy.n_regions, 1]
-
-
-@pytest.mark.parametrize(
-    "module", ["pfeseg.segmentation.segment", "pfeseg.segmentation.sweep", "pfeseg.labels.metrics"]
-)
-def test_examples_of_docstrings_are_true(module):
-    failed, tried = doctest.testmod(importlib.import_module(module))
-    assert tried > 0
-    assert failed == 0

@@ -103,7 +103,9 @@ def test_a_smaller_overlay_is_that_of_the_smaller_image():
     np.testing.assert_array_equal(draw_overlay(image, labels, 90), draw_overlay(image, labels))
     np.testing.assert_array_equal(draw_overlay(image, labels, 900), draw_overlay(image, labels))
     assert draw_overlay(image, labels, 1).shape == (1, 1, 3)
-    with pytest.raises(InvalidInputError, match="overlay_size must be a whole number from 1"):
+    with pytest.raises(
+        InvalidInputError, match="overlay_size must be a whole number of at least 1"
+    ):
         draw_overlay(image, labels, 0)
 
 

@@ -108,9 +108,9 @@ def test_settings_are_frozen():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Settings(n_dims=0), "n_dims must be a whole number from 1"),
-        (lambda: Clusters(0), "n_clusters must be a whole number from 1"),
-        (lambda: Clusters("many"), "n_clusters must be a whole number from 1"),
+        (lambda: Settings(n_dims=0), "n_dims must be a whole number of at least 1"),
+        (lambda: Clusters(0), "n_clusters must be a whole number of at least 1"),
+        (lambda: Clusters("many"), "n_clusters must be a whole number of at least 1"),
         (lambda: Settings(cut=3), "cut must be Clusters, Regions, Level or Automatic"),
         (lambda: Settings.from_dict({"cut": {"pieces": 3}}), "cut must name what it cuts by"),
         (lambda: Settings(downsample=0.5), "downsample must be at least 1"),

@@ -303,7 +303,7 @@ def test_wrong_starts_are_rejected(oracle, Y0, message):
         ({"r_relaxed": np.nan}, "r_relaxed"),
         ({"pcg_rtol": 0}, "pcg_rtol"),
         ({"tol": -1e-3}, "tol"),
-        ({"split_iterations": 0}, "split_iterations must be a whole number from 1"),
+        ({"split_iterations": 0}, "split_iterations must be a whole number of at least 1"),
         ({"soc_iterations": 1.5}, "soc_iterations"),
         ({"lam": "much"}, "lam"),
         ({"linear_solver": "lu"}, "one of pcg, direct"),

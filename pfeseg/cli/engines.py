@@ -36,12 +36,12 @@ class Machines:
     wait: float
 
     @contextmanager
-    def open(self, calls: int, folder: Path, inputs: Sequence[Path]) -> Iterator[Engine]:
-        """Open an engine for some calls that read `inputs` and write into `folder`."""
-        if self.dask is None or not calls:
+    def open(self, calls: int | None, folder: Path, inputs: Sequence[Path]) -> Iterator[Engine]:
+        """Open an engine for calls, perhaps of unknown number, that read and write these."""
+        if self.dask is None or calls == 0:
             from pfeseg.engines.local import Local
 
-            yield Local(min(self.jobs, max(calls, 1)))
+            yield Local(self.jobs) if calls is None else Local(self.jobs).for_calls(calls)
             return
         from pfeseg.engines.cluster import open_cluster
 

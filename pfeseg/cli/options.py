@@ -155,6 +155,14 @@ def overwrite_option(command: F) -> F:
     )(command)  # fmt: skip
 
 
+def skip_existing_option(text: str) -> Callable[[F], F]:
+    """Add ``--skip-existing``; `text` says what are left out."""
+    return option(
+        "--skip-existing", is_flag=True, heading=Heading.RESULTS,
+        help=f"Skip {text} that are already done, to resume a batch that was stopped.",
+    )  # fmt: skip
+
+
 def jobs_option(text: str) -> Callable[[F], F]:
     """Add ``--jobs``; `text` says what runs side by side."""
     return option(

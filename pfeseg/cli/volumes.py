@@ -78,7 +78,7 @@ def make_volume_settings(
         return dataclasses.replace(settings, solver=dataclasses.replace(settings.solver, **solver))
 
 
-def check_kinds(kinds: Sequence[str], labels_format: str | None) -> None:
+def check_kinds_of_volumes(kinds: Sequence[str], labels_format: str | None) -> None:
     """Refuse results and formats that there are of images only."""
     if labels_format == "png":
         raise click.UsageError("labels of volumes are tif or npy, not png")

@@ -31,20 +31,33 @@ def cluster_embedding(Y: ArrayLike, n_segments: int, seed: int = 0) -> NDArray[n
     Parameters
     ----------
     Y : (n, d) array
+        Finite numbers, such as `Embedding.Y`.
     n_segments : int
         Number k of clusters; fewer come out where the embedding has fewer
         distinct values, to within `SAME_CENTRE`.
     seed : int
+        For k-means.
 
     Returns
     -------
     (n,) int32 array
         Labels 0, 1, ... in order of first appearance, none left out.
+
+    Raises
+    ------
+    InvalidInputError
+        For what is no such array, and for fewer rows than clusters.
+
+    Examples
+    --------
+    >>> import pfeseg
+    >>> pfeseg.cluster_embedding([[0.0], [0.1], [5.0], [5.1]], 2).tolist()
+    [0, 0, 1, 1]
     """
     seed = check_seed(seed)
     with np.errstate(over="ignore"):
         rows = number_array(Y, "Y").astype(np.float32)
-    if rows.ndim != 2 or not np.isfinite(rows).all():
+    if rows.ndim != 2 or not rows.shape[1] or not np.isfinite(rows).all():
         raise InvalidInputError(
             f"Y must be an (n, d) array of finite numbers, got shape {rows.shape}"
         )

@@ -56,7 +56,7 @@ class Elimination {
     const std::vector<int32_t> &node_at() const { return node_at_; }
     const std::vector<Front> &fronts() const { return fronts_; }
     const std::vector<std::vector<int32_t>> &children() const { return children_; }
-    // Of all fronts: the columns that are their rows, and the slots of these.
+    // The columns that are the rows of each front, and the slots of these.
     const std::vector<int32_t> &rows() const { return rows_; }
     const std::vector<int32_t> &row_slots() const { return row_slots_; }
     // Edges of each row of the arrays to later columns, and where they end.
@@ -67,7 +67,7 @@ class Elimination {
     int32_t top_slots() const { return top_slots_; }
     int32_t stack_slots() const { return stack_slots_; }
     const std::vector<Domain> &domains() const { return domains_; }
-    // Of all domains: fronts in the order of the walk, 2 f on the way down and 2 f + 1 up.
+    // The fronts of all domains in the order of the walk, 2 f on the way down and 2 f + 1 up.
     const std::vector<int32_t> &visits() const { return visits_; }
 
   private:

@@ -1,18 +1,21 @@
 // The split Bregman loop with exact solves, front by front. Compiled once per instruction set;
 // PFESEG_WALK names the function that this build exports.
 //
-// One iteration of Algorithm 2 solves A y = lam M^T (Z - U) + r D^1/2 F exactly. As Z - U - M y =
-// U_old - 2 U for the present y, the residual of the next system there is
+// An iteration is that of Algorithm 2, by its line numbers, for each column y of Y:
 //
-//     s = lam M^T (U_old - 2 U) + r D^1/2 (F - D^1/2 y),
+//   5  y = argmin ..., the solution of A y = lam M^T (Z - U) + r D^1/2 f, eq. (13):
+//      a) s = lam M^T (U_old - 2 U) + r D^1/2 (f - D^1/2 y), the residual at the last y
+//      b) L v = s,  c) L^T z = Delta^-1 v,  d) y += z
+//   6  Z = shrink(M y + U, 1 / lam), eq. (9)
+//   7  U = U + M y - Z, eq. (10)
 //
-// and y changes by z = A^-1 s: rounding errors of one iteration are mended by the next. (To solve
-// for y itself would save reading it, but errors in single precision were 50 times as large.) With
-// A = L Delta L^T, the forward sweep L v = s eliminates columns from the leaves of the tree of
-// fronts to its root, and the backward sweep L^T z = Delta^-1 v goes from the root to the leaves.
-// So one walk down and up again does all: down, z and y of a front; up, with the y of all
-// neighbours known, its shrinkage, its residual and its part of the next forward sweep. Fronts that
-// a walk is between are on a stack that stays in the nearest cache; all else is read and
+// In 5a, Z - U - M y is U_old - 2 U. As y changes by z, rounding errors of one iteration are mended
+// by the next. (To solve for y itself would save reading it, but errors in single precision were 50
+// times as large.) With A = L Delta L^T, the forward sweep 5b eliminates columns from the leaves of
+// the tree of fronts to its root, and the backward sweep 5c goes from the root to the leaves. So
+// one walk down and up again does all. `down` does 5c and 5d of a front. `up`, which knows the y of
+// all neighbours, does 6 and 7, and at once 5a and 5b of the next iteration. The fronts between the
+// root and where a walk is are on a stack that stays in the nearest cache; all else is read and
 // written once, in the order of the walk.
 #include "front_walk.hpp"
 
@@ -39,7 +42,7 @@ struct Measures {
     }
 };
 
-// Backward sweep of one panel of N columns: z = Delta^-1 v - (entries below) z.
+// Backward sweep (5c) of one panel of N columns: z = Delta^-1 v - (entries below) z.
 template <class T, int W, int N>
 void panel_down(const T *values, const T *v, const T *z_later, int32_t later,
                 const int32_t *slots, int32_t rows, const T *z_stack, T *z_own) {
@@ -61,7 +64,7 @@ void panel_down(const T *values, const T *v, const T *z_later, int32_t later,
     for (int k = 0; k < N; ++k) z[k].store(z_own + k * W);
 }
 
-// Forward sweep of one panel of N columns: v, and what it subtracts from later rows. Returns
+// Forward sweep (5b) of one panel of N columns: v, and what it subtracts from later rows. Returns
 // where the entries of the next panel are.
 template <class T, int W, int N>
 const T *panel_up(const T *values, const T *sum_own, T *v_own, T *sum_later, int32_t later,
@@ -133,12 +136,12 @@ void down(const FactorisedSystem<T> &s, const BlockData<T> &data, WalkStack<T> &
                            : width == 2 ? panel_down<T, W, 2>
                                         : panel_down<T, W, 1>;
         sweep(values, a.V + W * first, z + W * (first + width), later, slots, front.rows,
-              stack.z, z + W * first);
+              stack.z, z + W * first);  // 5c
         end = values;
     }
     const Lanes zero = Lanes::all(0);
     for (int32_t k = 0; k < front.columns; ++k) {
-        const Lanes y = Lanes::load(a.Y + W * k) + Lanes::load(z + W * k);
+        const Lanes y = Lanes::load(a.Y + W * k) + Lanes::load(z + W * k);  // 5d
         y.store(a.Y + W * k);
         y.store(stack.y + own + W * k);
         zero.store(stack.sum + own + W * k);
@@ -158,7 +161,8 @@ void up(const FactorisedSystem<T> &s, const BlockData<T> &data, WalkStack<T> &st
         const Lanes y = Lanes::load(stack.y + own + W * k);
         const Lanes misfit = Lanes::load(a.F + W * k).plus(y, -sqrt_degree);
         measures.fidelity.add(misfit, misfit);
-        Lanes residual = Lanes::load(stack.sum + own + W * k).plus(misfit, r * sqrt_degree);
+        Lanes residual =
+            Lanes::load(stack.sum + own + W * k).plus(misfit, r * sqrt_degree);  // next 5a
         for (const int32_t end = s.edge_end[front.place + k]; edge < end; ++edge) {
             const T w = s.weights[edge];
             const int64_t there = int64_t{W} * s.edges[edge].slot;
@@ -166,9 +170,9 @@ void up(const FactorisedSystem<T> &s, const BlockData<T> &data, WalkStack<T> &st
             const Lanes My = (y - Lanes::load(stack.y + there)) * w;
             measures.energy.add(My.abs());
             const Lanes u_old = Lanes::load(u);
-            const Lanes u_new = (My + u_old).clip(bound);  // eq. (10); (9) is Z = T - U
+            const Lanes u_new = (My + u_old).clip(bound);  // 7; 6 is Z = (M y + u_old) - u_new
             u_new.store(u);
-            const Lanes to_residual = (u_old - (u_new + u_new)) * (lam * w);
+            const Lanes to_residual = (u_old - (u_new + u_new)) * (lam * w);  // next 5a
             residual = residual + to_residual;
             (Lanes::load(stack.sum + there) - to_residual).store(stack.sum + there);
         }
@@ -186,7 +190,7 @@ void up(const FactorisedSystem<T> &s, const BlockData<T> &data, WalkStack<T> &st
                                         : panel_up<T, W, 1>;
         T *const sum = stack.sum + own + W * first;
         values = sweep(values, sum, a.V + W * first, sum + W * width,
-                       front.columns - first - width, slots, front.rows, stack.sum);
+                       front.columns - first - width, slots, front.rows, stack.sum);  // next 5b
         first += width;
     }
 }

@@ -67,7 +67,7 @@ inline uint64_t at_height(float height, int64_t pixel) {
 // slots are taken. That is far less memory than the pixels themselves, which lie in no order.
 class HeightQueue {
   public:
-    // Of results of `at_height`.
+    // Takes results of `at_height`.
     explicit HeightQueue(std::vector<uint64_t> pixels)
         : slots_(sorted(std::move(pixels))), taken_(slots_.size()) {
         if (slots_.size() >= shared)

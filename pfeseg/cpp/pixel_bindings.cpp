@@ -55,7 +55,7 @@ Result<T, 3> correlate(Image<T> image, Vector<double> down, Vector<double> right
     std::vector<T> result(image.size());
     {
         nb::gil_scoped_release release;
-        for (size_t y = 0; y < height; ++y) filter.row(y, &result[y * width * channels]);
+        for (size_t y = 0; y < height; ++y) filter.row(y, result.data() + y * width * channels);
     }
     return to_numpy<T, 3>(std::move(result), {height, width, channels});
 }
@@ -80,7 +80,7 @@ Result<float, 3> filter_responses(Matrix<float> image,
         nb::gil_scoped_release release;
         for (size_t k = 0; k < rows.size(); ++k)
             respond(filters, rows.data()[k], static_cast<int64_t>(width), columns.data(),
-                    static_cast<int64_t>(columns.size()), compression, &result[k * size]);
+                    static_cast<int64_t>(columns.size()), compression, result.data() + k * size);
     }
     return to_numpy<float, 3>(std::move(result), {rows.size(), columns.size(), filters.size()});
 }
@@ -152,7 +152,7 @@ std::vector<float> single(const Vector<double> &values) {
     return std::vector<float>(values.data(), values.data() + values.size());
 }
 
-// Of channels `first` ... `last` - 1, smoothed by an even window: Euclidean.
+// Euclidean contrast of the channels `first` ... `last` - 1, smoothed by an even window.
 EdgeMaps colour_contrast(Image<float> image, int first, int last, Vector<double> window,
                          int reach) {
     const auto height = image.shape(0), width = image.shape(1), channels = image.shape(2);
@@ -165,7 +165,7 @@ EdgeMaps colour_contrast(Image<float> image, int first, int last, Vector<double>
         height, width, single(window), reach, Distance::euclidean, loops);
 }
 
-// Of histograms of classes in an even window: chi-square.
+// Chi-square contrast of the histograms of classes in an even window.
 EdgeMaps class_contrast(Matrix<int32_t> classes, int n_classes, Vector<double> window,
                         int reach) {
     const size_t height = classes.shape(0), width = classes.shape(1);

@@ -101,8 +101,8 @@ class RegionMerging {
                 continue;
             }
             if (!is_coarse_ && odds > 0.0) {
-                // All regions that are left are as likely as not to be apart. Which of them to
-                // do without is told by their area more than before.
+                // All regions that are left are as likely as not to be apart. Their areas tell
+                // more than before which of them to do without.
                 is_coarse_ = true;
                 find_all_odds();
                 height = beyond_even;

@@ -48,8 +48,8 @@ struct Joins {
     std::vector<int32_t> pair;    // that made each
 };
 
-// Joins pairs of n regions in their order, leaving out those that are together already. Of two
-// the one that holds the region of the smaller number is kept.
+// Joins pairs of n regions in their order, leaving out those that are together already. The
+// one that holds the region of the smaller number is kept.
 inline Joins join_in_order(const int32_t *pairs, int64_t count, int64_t n) {
     DisjointSets sets(n);
     Joins made;

@@ -44,7 +44,7 @@ inline Pack<T, W> forward_row(Pack<T, W> r, int32_t i, const Link<T> *link,
 constexpr double kExtrapolation = 0.8;
 constexpr int32_t kRoughIterations = 2;
 
-// Shrink and update (steps 6 and 7 of Algorithm 2), then the next system's
+// Shrink and update (lines 6 and 7 of Algorithm 2), then the next system's
 // residual at its starting point X, in one pass over the rows.
 //
 // With T = M Y + U_old:  U = clip(T, 1/lam) and Z = T - U, so Z need not be
@@ -88,7 +88,7 @@ void update_edges(const System<T> &s, Block<T> &b) {
                 energy.add(My.abs());
                 const Lanes u_old = Lanes::load(u);
                 const Lanes t = My + u_old;
-                const Lanes u_new = t.clip(bound);  // Algorithm 2, step 7; 6 is Z = t - u_new
+                const Lanes u_new = t.clip(bound);  // Algorithm 2, line 7; 6 is Z = t - u_new
                 u_new.store(u);
                 const Lanes twice = u_new + u_new;
                 const Lanes step_there = (y_there - Lanes::load(at.Y + there)) * ahead;
@@ -280,7 +280,7 @@ void start(const System<T> &s, Block<T> &b) {
     update_edges<T, W, K>(s, b);
 }
 
-// One iteration of Algorithm 2: Y by `solve`, then steps 6 and 7.
+// One iteration of Algorithm 2: Y by `solve` (line 5), then lines 6 and 7.
 template <class T, int W, int K>
 Status iterate(const System<T> &s, Block<T> &b, double rtol, int32_t cap,
                const int32_t *cancelled) {

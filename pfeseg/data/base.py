@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from pfeseg.checks import MAX_SEED, MAX_THREADS, any_array, real_number, shown
+from pfeseg.checks import MAX_SEED, MAX_THREADS, any_array, is_whole, real_number, shown
 from pfeseg.data import clusters, graph
 from pfeseg.data.graph import DataGraph
 from pfeseg.data.newcomers import Newcomers
@@ -79,8 +79,10 @@ class OnGraph(BaseEstimator):  # type: ignore[misc]
         dtypes = [np.float64, np.float32]
         try:
             return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=dtypes)
-        except ValueError as error:  # a TypeError stays one, as scikit-learn's checks ask for it
-            raise InvalidInputError(" ".join(str(error).split())) from error
+        except TypeError:  # stays one, as scikit-learn's checks ask for it
+            raise
+        except (ValueError, OverflowError, RuntimeError) as error:
+            raise InvalidInputError(_in_one_line(error)) from error
 
     def _learn(self, X: Any, dimensions: Callable[[list[DataGraph]], int]) -> clusters.Candidate:
         """Embed validated data, of which `dimensions` says how many, and keep what came of it."""
@@ -193,15 +195,17 @@ class OnGraph(BaseEstimator):  # type: ignore[misc]
         return {name: one_hot(labels_by(name, X, data, k, seed)) for name in names}
 
 
+def _in_one_line(error: Exception) -> str:
+    """Say what scikit-learn, or the class of the data, says at more length."""
+    told = str(error)
+    if "contains NaN" in told or "contains infinity" in told:
+        return f"{told.splitlines()[0].rstrip('.')}; replace such values, or leave the points out"
+    return " ".join(told.split())
+
+
 def is_auto(value: Any) -> bool:
     """Tell whether a value is the word "auto"."""
     return isinstance(value, str) and value == "auto"
-
-
-def is_whole(value: Any, least: int) -> bool:
-    """Tell whether a value is a whole number, not a truth value, and at least so large."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return whole and value >= least
 
 
 def _given_start(init: Any, n: int) -> NDArray[Any]:

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pfeseg.checks import shown
-from pfeseg.data.base import Affinity, OnGraph, is_auto, is_whole
+from pfeseg.checks import is_whole, shown
+from pfeseg.data.base import Affinity, OnGraph, is_auto
 from pfeseg.data.counting import count_clusters
 from pfeseg.data.graph import DataGraph, pieces
 from pfeseg.data.start import one_hot
@@ -48,15 +48,18 @@ class PFEClustering(ClusterMixin, OnGraph):  # type: ignore[misc]
     solver : SolverSettings, optional
         By default, lam, r and r_relaxed fit the size of the graph.
     random_state : int, RandomState or None, default=None
+        For the starts and k-means; None draws another seed each time.
     n_jobs : int, optional
         Threads; all processors unless given. Never changes the result.
 
     Attributes
     ----------
     labels_ : (n,) int32 array
+        Labels 0, 1, ... in order of first appearance, none left out.
     embedding_ : (n, d) array
         The embedding that was clustered; float32 if X is.
     affinity_matrix_ : (n, n) sparse array
+        The weights of the graph.
     n_clusters_ : int
         Number of clusters found.
     init_ : str
@@ -72,9 +75,12 @@ class PFEClustering(ClusterMixin, OnGraph):  # type: ignore[misc]
     --------
     >>> from pfeseg import PFEClustering
     >>> from sklearn.datasets import make_moons
-    >>> X, y = make_moons(300, noise=0.05, random_state=0)
-    >>> PFEClustering(n_clusters=2, random_state=0).fit_predict(X).shape
-    (300,)
+    >>> X, y = make_moons(60, noise=0.05, random_state=0)
+    >>> model = PFEClustering(n_clusters=2, n_neighbors=7, random_state=0).fit(X)
+    >>> model.labels_.shape, model.n_clusters_, model.embedding_.shape
+    ((60,), 2, (60, 2))
+    >>> bool((model.predict(X) == model.labels_).all())
+    True
     """
 
     def __init__(
@@ -101,7 +107,31 @@ class PFEClustering(ClusterMixin, OnGraph):  # type: ignore[misc]
         self.n_clusters = n_clusters
 
     def fit(self, X: Any, y: Any = None) -> PFEClustering:
-        """Cluster the rows of X, (n, features) or, with a precomputed affinity, (n, n)."""
+        """Cluster data.
+
+        Parameters
+        ----------
+        X : (n, features) array or sparse matrix
+            A row for each point. With a precomputed affinity, (n, n).
+        y : None
+            Not used; scikit-learn passes it.
+
+        Returns
+        -------
+        PFEClustering
+            This estimator.
+
+        Raises
+        ------
+        InvalidInputError
+            For parameters or data that cannot be used; the message says why.
+
+        Warns
+        -----
+        SolverWarning
+            Where more clusters come out than were asked for, as the graph falls into as many
+            pieces, or fewer, as too few points differ.
+        """
         X = self._validated(X, reset=True)
         self._check_count(X.shape[0])
         found = self._learn(X, self._count)
@@ -119,8 +149,22 @@ class PFEClustering(ClusterMixin, OnGraph):  # type: ignore[misc]
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Give new points the label that weighs most among their nearest training points.
 
-        With a precomputed affinity, X holds the affinities (or the distances of neighbours) of
-        the new points to the training points, (new, n).
+        Parameters
+        ----------
+        X : (new, features) array or sparse matrix
+            With a precomputed affinity, (new, n): the affinities (or the distances of
+            neighbours) of the new points to the training points.
+
+        Returns
+        -------
+        (new,) int32 array
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        InvalidInputError
+            For data that do not fit those of the training.
         """
         check_is_fitted(self)
         X = self._validated(X, reset=False)

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pfeseg.checks import shown
-from pfeseg.data.base import Affinity, OnGraph, is_whole
+from pfeseg.checks import is_whole, shown
+from pfeseg.data.base import Affinity, OnGraph
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.solver.settings import SolverSettings
 
@@ -27,14 +27,26 @@ class PiecewiseFlatEmbedding(
     n_components : int, default=2
         Dimensions; as many clusters can be told apart.
     affinity, n_neighbors, gamma, solver, random_state, n_jobs
-        As of `PFEClustering`.
+        As for `PFEClustering`.
     init : str or array, default="auto"
-        As of `PFEClustering`; "auto" keeps the embedding whose clusters are best.
+        As for `PFEClustering`; "auto" keeps the embedding whose clusters are best.
 
     Attributes
     ----------
     embedding_, affinity_matrix_, init_, n_iter_, energy_, n_features_in_, feature_names_in_
-        As of `PFEClustering`.
+        As those of `PFEClustering`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pfeseg import PiecewiseFlatEmbedding
+    >>> X = np.random.default_rng(0).normal(size=(40, 2)) + np.repeat([[0], [9]], 20, axis=0)
+    >>> model = PiecewiseFlatEmbedding(n_components=2, n_neighbors=7, random_state=0)
+    >>> Y = model.fit_transform(X)
+    >>> Y.shape, bool(np.ptp(Y[:20], axis=0).max() < 0.01 * np.ptp(Y))
+    ((40, 2), True)
+    >>> np.allclose(model.fit(X).transform(X[:3]), Y[:3])
+    True
     """
 
     def __init__(
@@ -70,12 +82,48 @@ class PiecewiseFlatEmbedding(
         return int(self.embedding_.shape[1])
 
     def fit(self, X: Any, y: Any = None) -> PiecewiseFlatEmbedding:
-        """Embed the rows of X, (n, features) or, with a precomputed affinity, (n, n)."""
+        """Embed data.
+
+        Parameters
+        ----------
+        X : (n, features) array or sparse matrix
+            A row for each point. With a precomputed affinity, (n, n).
+        y : None
+            Not used; scikit-learn passes it.
+
+        Returns
+        -------
+        PiecewiseFlatEmbedding
+            This estimator.
+
+        Raises
+        ------
+        InvalidInputError
+            For parameters or data that cannot be used; the message says why.
+        """
         self.fit_transform(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.floating[Any]]:
-        """Embed the rows of X and return the embedding, (n, n_components)."""
+        """Embed data and return the embedding.
+
+        Parameters
+        ----------
+        X : (n, features) array or sparse matrix
+            A row for each point. With a precomputed affinity, (n, n).
+        y : None
+            Not used; scikit-learn passes it.
+
+        Returns
+        -------
+        (n, n_components) array
+            float32 if X is, else float64.
+
+        Raises
+        ------
+        InvalidInputError
+            For parameters or data that cannot be used; the message says why.
+        """
         X = self._validated(X, reset=True)
         d = self.n_components
         if not is_whole(d, 1) or d > X.shape[0]:
@@ -89,8 +137,22 @@ class PiecewiseFlatEmbedding(
     def transform(self, X: Any) -> NDArray[np.floating[Any]]:
         """Embed new points by the weighted mean of their nearest training points.
 
-        With a precomputed affinity, X holds the affinities (or the distances of neighbours) of
-        the new points to the training points, (new, n).
+        Parameters
+        ----------
+        X : (new, features) array or sparse matrix
+            With a precomputed affinity, (new, n): the affinities (or the distances of
+            neighbours) of the new points to the training points.
+
+        Returns
+        -------
+        (new, n_components) array
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        InvalidInputError
+            For data that do not fit those of the training.
         """
         check_is_fitted(self)
         X = self._validated(X, reset=False)

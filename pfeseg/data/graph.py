@@ -56,7 +56,7 @@ def neighbour_graphs(
         being the distance of row i to its furthest neighbour, so that dense and sparse places
         count alike.
     seed : int
-        Of the search for neighbours where it is approximate.
+        For the search for neighbours where it is approximate.
     n_jobs : int, optional
     """
     n = X.shape[0]
@@ -201,7 +201,7 @@ def _nearest_pair(
 ) -> tuple[int, int, float]:
     """Find the shortest link between two sets of rows.
 
-    Of a large set inside, only some rows look outside; then the one found there looks back.
+    Only some rows of a large set inside look outside; then the row that they find looks back.
     """
     some = inside[:: -(-len(inside) // BRIDGE_ROWS)]
     nearest, distance = pairwise_distances_argmin_min(X[some], X[outside])

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pfeseg.checks import check_path, check_threads, shown, small_labels
+from pfeseg.checks import check_kind, check_path, check_threads, small_labels
 from pfeseg.errors import ImageWarning, InvalidInputError, argument
 from pfeseg.files.beside import beside_labels, style_of
 from pfeseg.files.opening import (
@@ -56,13 +56,30 @@ def write_labels(
     image : Raster, optional
         What the labels belong to, as `read_raster` made it. If it is georeferenced, so is the
         label map, with a style for QGIS beside it, and .tif has 16 bits if these are enough.
+
+    Raises
+    ------
+    InvalidInputError
+        For what is no label map, for another ending, and for labels that the format cannot hold.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import imageio.v3 as iio
+    >>> import pfeseg
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "labels.png"
+    ...     pfeseg.write_labels(path, [[0, 1], [2, 300]])
+    ...     print(iio.imread(path).tolist())
+    [[0, 1], [2, 300]]
     """
     path, threads = check_path("path", path), check_threads(threads)
     kind, labels = labels_format(path), small_labels(labels)
-    if image is not None and not isinstance(image, Raster):
-        raise InvalidInputError(
-            f"image must be a Raster, as read_raster makes one, got {shown(image)}"
-        )
+    if image is not None:
+        check_kind("image", image, Raster)
     if kind == "png" and labels.max() > 65535:
         raise InvalidInputError(
             f"{path}: {labels.max() + 1} labels are more than a 16-bit PNG holds (65536); "

@@ -49,6 +49,27 @@ def read_raster(
         Outside is where all bands have one of these values, or what the file calls no data.
     name : str, optional
         What to call the source in messages.
+
+    Returns
+    -------
+    Raster
+
+    Raises
+    ------
+    InvalidInputError
+        For what is no image that can be read, and for a stretch, bands or a mask that do not
+        fit it. The message begins with the name of the source.
+
+    Examples
+    --------
+    >>> import io
+    >>> import imageio.v3 as iio
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> file = io.BytesIO()
+    >>> iio.imwrite(file, np.array([[0, 70, 255]], np.uint8), extension=".png")
+    >>> pfeseg.read_raster(file.getvalue())
+    <Raster of 3 x 1 pixels, uint8: black 0, white 255>
     """
     source = source if isinstance(source, bytes) else check_path("source", source)
     page = None if page is None else whole_number("page", page, 0, MAX_PAGE)
@@ -77,7 +98,7 @@ def _check_nodata(nodata: Any) -> list[float]:
     try:
         values = list(nodata) if np.ndim(nodata) else [nodata]
         numbers = [float(value) for value in values if not isinstance(value, str | bytes | bool)]
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # of the object that is no number
         numbers, values = [], [nodata]
     if len(numbers) < len(values):
         raise InvalidInputError(

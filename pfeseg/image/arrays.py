@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Raster:
     """An image as it came, however large: turned into numbers only where these are needed.
 
@@ -35,8 +35,8 @@ class Raster:
     values : (h, w, c) array
         Contiguous, of a type in `KERNEL_TYPES`: grey or RGB, or principal components.
     black, white : float
-        Values of no and of full brightness; those beyond count as these. Of components, the
-        least and the greatest.
+        The values that mean no and full brightness; those beyond count as these. They are the
+        least and the greatest one where the values are components.
     stretch : str
         How `black` and `white` were found.
     choice : str
@@ -53,6 +53,29 @@ class Raster:
         Which pixels belong to the image, if not all do.
     georeference : Georeference or None
         Where on earth it lies, as its file told; only what is written knows of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> raster = pfeseg.as_raster(np.array([[0, 2000], [1000, 4000]], np.uint16))
+    >>> raster.shape, raster.ends
+    ((2, 2), (0.0, 4095.0))
+    >>> raster.rgb()[0, 1].round(2).tolist()
+    [0.49, 0.49, 0.49]
+    >>> raster.lab()[0, 1, 0].round().item()
+    52.0
+    >>> raster.choices
+    {'stretch': 'auto', 'bands': 'auto'}
+
+    Bands that are no colours become principal components:
+
+    >>> bands = np.random.default_rng(0).random((6, 8, 5))
+    >>> raster = pfeseg.as_raster(bands, bands="all")
+    >>> raster.kind, raster.features().shape, raster.measured.shape, raster.picture().shape
+    ('components', (6, 8, 5), (6, 8, 5), (6, 8))
+    >>> raster.like(bands[:2]).shape
+    (2, 8)
     """
 
     values: NDArray[Any]
@@ -66,6 +89,13 @@ class Raster:
     layers: Layers | None = None
     mask: Mask | None = None
     georeference: Georeference | None = None
+
+    def __repr__(self) -> str:
+        height, width = self.shape
+        what = f"{self.values.dtype}: black {self.black:g}, white {self.white:g}"
+        if self.layers is not None:
+            what = f"{len(self.bands)} bands"
+        return f"<Raster of {width} x {height} pixels, {what}>"
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -98,6 +128,16 @@ class Raster:
             All bands of that part.
         inside : (h, w) array of bool, optional
             Its mask, True somewhere.
+
+        Returns
+        -------
+        Raster
+            Of h w pixels, with the black, the white and the components of this one.
+
+        Raises
+        ------
+        InvalidInputError
+            For a part of another number of bands, or a mask of another size.
         """
         array = to_array(array)
         array = array.reshape(*array.shape[:2], -1)
@@ -113,23 +153,47 @@ class Raster:
         return _of_components(replace(self, layers=self.layers.like(values), mask=inside))
 
     def picture(self) -> Raster:
-        """Return what is shown of the image: itself, unless its values are no colours."""
+        """Return what is shown of the image: itself, unless its values are no colours.
+
+        Returns
+        -------
+        Raster
+            Of the same size, and grey or RGB.
+        """
         if self.layers is None:
             return self
         return Raster(self.layers.picture(), 0.0, 255.0, "none", mask=self.mask)
 
     def features(self) -> FloatArray:
-        """Return what tells pixels apart: `rgb`, or the components as shares of 100, (h, w, c)."""
+        """Return what tells pixels apart.
+
+        Returns
+        -------
+        (h, w, c) float64 array
+            RGB in [0, 1], or the components as shares of 100.
+        """
         return self.rgb() if self.kind == "colours" else self.values / np.float64(100)
 
     def lab(self) -> Lab:
-        """Return the same in units of CIELAB, (h, w, c), lightness or what varies most first."""
+        """Return the pixels in units of CIELAB.
+
+        Returns
+        -------
+        (h, w, c) float32 array
+            CIELAB, the lightness first; or the components, first the one that varies most.
+        """
         if self.kind == "colours":
             return to_lab(self.rgb())
         return self.values.astype(np.float32, copy=False)
 
     def rgb(self) -> FloatArray:
-        """Return all pixels as (h, w, 3) floats in [0, 1]; grey ones have three equal channels."""
+        """Return the pixels from black to white as numbers from 0 to 1.
+
+        Returns
+        -------
+        (h, w, c) float64 array
+            In [0, 1]; grey ones have three equal channels.
+        """
         unit = np.subtract(self.values, self.black, dtype=np.float64)
         unit /= self.white - self.black
         np.clip(unit, 0.0, 1.0, out=unit)
@@ -144,11 +208,6 @@ KERNEL_TYPES = (
     *(np.float32, np.float64),
 )
 """Types of pixels that the kernels take; of others, the first integers that hold all values."""
-
-
-def as_rgb(image: ImageLike) -> FloatArray:
-    """Return an image that `as_raster` takes as (h, w, 3) floats in [0, 1]."""
-    return as_raster(image).rgb()
 
 
 def as_raster(

@@ -28,10 +28,10 @@ SPREAD = 24.0
 BSDS500 (train) is above it."""
 
 SHOWN_BANDS = 3
-"""Of more bands, so many are shown; of fewer, the components."""
+"""So many bands are shown where there are more; where there are fewer, components are."""
 
 SHOWN_PERCENTAGES = (1.0, 99.0)
-"""Of two components: what is shown black and white."""
+"""Percentiles of a component that are shown black and white."""
 
 
 Ends = tuple[tuple[float, float], ...]
@@ -44,9 +44,9 @@ class Axes:
     Attributes
     ----------
     mean : (c,) array
-        Of each band.
+        The mean of each band.
     weights : (c, p) array
-        Of each band in the components.
+        How each band counts in each component.
     """
 
     mean: NDArray[np.float64]
@@ -61,9 +61,9 @@ class Layers:
     ----------
     values : (h, w, c) array
     black, white : (c,) array
-        Of each band: values that those below and above count as.
+        The ends of each band; values beyond count as these.
     known : (axes, shown_ends) or None
-        Those of a larger image of which this is a part.
+        Those of the larger image that this is a part of.
     """
 
     values: NDArray[Any]

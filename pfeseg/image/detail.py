@@ -87,6 +87,21 @@ def measure_texture(image: ImageLike, shape: tuple[int, int]) -> FloatArray:
     (h, w, 2) array
         In units of CIELAB; times a weight, what `build_pixel_graph` and `gmm_initial_embedding`
         take as texture.
+
+    Raises
+    ------
+    InvalidInputError
+        For what is no image or no size, and for a size larger than the image.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> image = np.zeros((40, 60))
+    >>> image[:, 30::2] = 1  # stripes, on the right half
+    >>> texture = pfeseg.measure_texture(image, (20, 30))
+    >>> bool(texture[:, 20:].min() > 10 * texture[:, :10].max())
+    True
     """
     raster, size = as_raster(image), two_sides("shape", shape)
     if size[0] > raster.shape[0] or size[1] > raster.shape[1]:

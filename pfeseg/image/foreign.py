@@ -30,16 +30,17 @@ WHITE_IS_ZERO = 0
 def to_array(image: Any) -> NDArray[Any]:
     """Turn what stands for an image into an array, (h, w) or (h, w, c), or say why it is none.
 
-    Images of Pillow's are read as their files are, see `picture_array`. Of anything else, NumPy
-    makes an array: lists, data frames, tensors, and what has a method ``__array__``.
+    Images of Pillow's are read as their files are, see `picture_array`. Anything else is given
+    to NumPy: lists, data frames, tensors, and what has a method ``__array__``.
     """
     if isinstance(image, str | bytes | PurePath):
-        name = repr(str(image)) if not isinstance(image, bytes) else "content"
+        is_name = not isinstance(image, bytes)
+        what, name = ("name", shown(str(image))) if is_name else ("content", "content")
         raise InvalidInputError(
-            f"an image must be an array, got the name of a file; pfeseg.read_raster({name}) reads "
-            "it"
+            f"an image must be an array, got the {what} of a file; pfeseg.read_raster({name}) "
+            "reads it"
         )
-    array = picture_array(image) if is_picture(image) else any_array(image, "an image")
+    array = picture_array(image) if is_picture(image) else any_array(image, "an image", masked=True)
     if array.ndim not in (2, 3):
         raise InvalidInputError(
             "an image must have shape (height, width) or (height, width, bands), got "

@@ -28,6 +28,23 @@ class Georeference:
         image, in pixels, lies at a x + b y + c, d x + e y + f.
     name : str or None
         What the coordinate system is called, such as EPSG:32633; its text if it has no number.
+
+    Raises
+    ------
+    InvalidInputError
+        If the transform is not six finite numbers, or `crs` or `name` no text.
+
+    Examples
+    --------
+    >>> from pfeseg import Georeference
+    >>> place = Georeference(None, (10, 0, 500000, 0, -10, 5400000))
+    >>> x, y = place.to_map([0, 3], [0, 2])
+    >>> x.tolist(), y.tolist()
+    ([500000.0, 500030.0], [5400000.0, 5399980.0])
+    >>> place.pixel_area, place.decimals
+    (100, 1)
+    >>> place.from_row(2).transform
+    (10, 0, 500000, 0, -10, 5399980)
     """
 
     crs: str | None
@@ -35,6 +52,10 @@ class Georeference:
     name: str | None = None
 
     def __post_init__(self) -> None:
+        for name in ("crs", "name"):
+            value = getattr(self, name)
+            if not (value is None or isinstance(value, str)):
+                raise InvalidInputError(f"{name} must be text or None, got {shown(value)}")
         try:
             numbers = tuple(real_number(number) for number in self.transform)
         except TypeError:
@@ -45,7 +66,23 @@ class Georeference:
             )
 
     def to_map(self, x: Any, y: Any) -> tuple[Floats, Floats]:
-        """Return the coordinates of points that are given in pixels."""
+        """Return the coordinates of points that are given in pixels.
+
+        Parameters
+        ----------
+        x, y : (n,) array, or number
+            How far the points lie to the right of the upper left corner of the image, and below.
+
+        Returns
+        -------
+        tuple of two (n,) float64 array
+            Coordinates in the system `crs`, east or longitude first.
+
+        Raises
+        ------
+        InvalidInputError
+            If they are not finite numbers, or do not fit each other.
+        """
         a, b, c, d, e, f = self.transform
         x, y = (number_array(v, name).astype(np.float64) for v, name in ((x, "x"), (y, "y")))
         try:
@@ -54,6 +91,8 @@ class Georeference:
             raise InvalidInputError(
                 f"x and y must have one shape, got {x.shape} and {y.shape}"
             ) from error
+        if not (np.isfinite(x).all() and np.isfinite(y).all()):
+            raise InvalidInputError("x and y must be finite numbers")
         return a * x + b * y + c, d * x + e * y + f
 
     @property
@@ -68,7 +107,22 @@ class Georeference:
         return max(0, 2 - math.floor(math.log10(self.pixel_area) / 2))
 
     def from_row(self, row: int) -> Georeference:
-        """Return where the part of the image lies that begins with a row."""
+        """Return where the part of the image lies that begins with a row.
+
+        Parameters
+        ----------
+        row : int
+            Counted from 0; negative above the image.
+
+        Returns
+        -------
+        Georeference
+
+        Raises
+        ------
+        InvalidInputError
+            If the row is not a whole number.
+        """
         row = whole_number("row", row, -MAX_SIDE, MAX_SIDE)
         a, b, c, d, e, f = self.transform
         return replace(self, transform=(a, b, c + b * row, d, e, f + e * row))

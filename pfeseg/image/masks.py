@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from pfeseg import kernels
 from pfeseg.checks import any_array
 from pfeseg.errors import InvalidInputError
+from pfeseg.image.places import pixels_below
 
 Mask = NDArray[np.bool_]
 
@@ -31,6 +32,8 @@ def check_mask(mask: ArrayLike, shape: tuple[int, int]) -> Mask | None:
         )
     if array.dtype.kind not in "biuf":
         raise InvalidInputError(f"a mask must hold truth values or numbers, got {array.dtype}")
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise InvalidInputError("a mask must not hold NaN; give it 0 outside and 1 inside")
     inside = array != 0
     if not inside.any():
         raise InvalidInputError("the mask leaves no pixel of the image: all of it is zero")
@@ -53,10 +56,7 @@ def shrink_mask(inside: Mask, shape: tuple[int, int]) -> Mask:
     if inside.shape == shape:
         return inside
     if shape[0] > inside.shape[0] or shape[1] > inside.shape[1]:
-        rows, columns = (
-            ((np.arange(large) + 0.5) * small / large).astype(np.intp)
-            for small, large in zip(inside.shape, shape, strict=True)
-        )
+        rows, columns = map(pixels_below, inside.shape, shape)
         return np.asarray(inside[rows][:, columns])
     shares = kernels.average_areas(inside.astype(np.float32)[..., None], -np.inf, np.inf, *shape, 1)
     return np.asarray(shares[..., 0] > 1e-6)

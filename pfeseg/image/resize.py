@@ -13,6 +13,7 @@ from pfeseg.checks import label_map, real_number, shown, two_sides
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.image.arrays import ImageLike, Raster, as_raster
 from pfeseg.image.masks import shrink_mask
+from pfeseg.image.places import pixel_centres, pixels_below
 
 FloatArray = NDArray[np.float64]
 Floats = NDArray[np.floating[Any]]
@@ -31,8 +32,21 @@ def downsample(image: ImageLike, factor: float) -> FloatArray | Raster:
 
     Returns
     -------
-    (h // factor, w // factor, 3) float array
-        Of an image whose bands are no colours, a `Raster` of that size.
+    (h // factor, w // factor, 3) float array, or Raster
+        RGB in [0, 1]; a `Raster` of that size where the bands of the image are no colours.
+
+    Raises
+    ------
+    InvalidInputError
+        For what is no image, and for a factor that is no number or less than 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> pfeseg.downsample(np.eye(4), 2)[..., 0]
+    array([[0.5, 0. ],
+           [0. , 0.5]])
     """
     number = real_number(factor)
     if not 1 <= number < np.inf:
@@ -71,7 +85,7 @@ def interpolate(array: Floats, shape: tuple[int, int]) -> Floats:
     result = array
     for axis, large in enumerate(shape):
         small = result.shape[axis]
-        place = np.clip((np.arange(large) + 0.5) * small / large - 0.5, 0, small - 1)
+        place = np.clip(pixel_centres(small, large) - 0.5, 0, small - 1)
         before = np.minimum(place.astype(np.intp), max(small - 2, 0))
         share = (place - before).reshape([-1 if k == axis else 1 for k in range(3)])
         after = np.minimum(before + 1, small - 1)
@@ -87,13 +101,37 @@ def small_size(shape: tuple[int, ...], factor: float) -> tuple[int, int]:
 
 
 def enlarge_labels(labels: ArrayLike, shape: tuple[int, int]) -> NDArray[np.int32]:
-    """Enlarge a label map to `shape`, each pixel taking the label it lies in."""
+    """Bring a label map to another size, each pixel taking the label that its centre lies in.
+
+    Parameters
+    ----------
+    labels : (h, w) integer array
+    shape : (H, W)
+        The size that is wanted.
+
+    Returns
+    -------
+    (H, W) int32 array
+
+    Raises
+    ------
+    InvalidInputError
+        For what is no label map or no size.
+
+    Examples
+    --------
+    >>> import pfeseg
+    >>> pfeseg.enlarge_labels([[0, 1]], (2, 4))
+    array([[0, 0, 1, 1],
+           [0, 0, 1, 1]], dtype=int32)
+    """
     labels, shape = label_map(labels), two_sides("shape", shape)
+    if not -(2**31) <= labels.min() <= labels.max() < 2**31:
+        raise InvalidInputError(
+            f"labels must fit into 32 bits, found {labels.min()} to {labels.max()}; renumber them"
+        )
     if labels.shape == shape:
         return labels.astype(np.int32, copy=False)
-    rows, columns = (
-        ((np.arange(large) + 0.5) * small / large).astype(np.intp)
-        for small, large in zip(labels.shape, shape, strict=True)
-    )
+    rows, columns = map(pixels_below, labels.shape, shape)
     wide = labels.take(columns, axis=1).astype(np.int32, copy=False)
     return np.asarray(wide.take(rows, axis=0))

@@ -151,7 +151,7 @@ def refuse_infinite(values: NDArray[Any], origin: tuple[int, int] = (0, 0)) -> N
         if len(places):
             x, channel = places[0]
             is_nan = np.isnan(row[x, channel])
-            remedy = "mask it, as --nodata nan does," if is_nan else "mask it"
+            remedy = f"mask it, as {argument('nodata', 'nan')} does," if is_nan else "mask it"
             raise InvalidInputError(
                 f"the image holds {'NaN' if is_nan else 'an infinite value'} at row "
                 f"{origin[0] + y}, column {origin[1] + x}, counted from 0; {remedy} or replace it "

@@ -6,13 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg import kernels
+from pfeseg.image.places import pixels_below
 from pfeseg.image.smoothing import gaussian, smooth
 
 FloatArray = NDArray[np.float32]
 
 CONTRAST_BANDS = ((0.0, 1.0, 2.0), (1.0, 2.5, 4.0))
-"""Of each channel of `local_contrast`: the two blurs between which detail is taken, and the
-blur over which its energy is averaged, in pixels."""
+"""The two blurs between which detail is taken and the blur over which its energy is averaged, in
+pixels, for each channel of `local_contrast`."""
 
 FILTER_SCALES = (1.0, 2.0)
 """Widths, in pixels, of the Gaussians whose derivatives are the filters."""
@@ -44,10 +45,10 @@ def filter_responses(lightness: FloatArray, shape: tuple[int, int]) -> FloatArra
     Returns
     -------
     (h, w, filters) array
-        Of the given shape (h, w).
+        At the size that was given.
     """
     rows, columns = (
-        ((np.arange(small) + 0.5) * large / small).astype(np.int32)
+        pixels_below(large, small).astype(np.int32)
         for small, large in zip(shape, lightness.shape, strict=True)
     )
     image = np.ascontiguousarray(lightness)

@@ -13,9 +13,6 @@ Window = tuple[slice, slice]
 OVERLAP = 4
 """Neighbouring tiles share one part in so many of their size."""
 
-SMALLEST = 64
-"""Pixels of the side of a tile, at least."""
-
 
 @dataclass(frozen=True)
 class Tiling:
@@ -24,7 +21,7 @@ class Tiling:
     Attributes
     ----------
     shape : (H, W)
-        Of the image.
+        The size of the image.
     overlap : int
         Pixels that neighbouring tiles share, at least.
     rows, columns : tuple of slice

@@ -34,7 +34,23 @@ _FEW_LABELS = 4096
 
 @dataclass(frozen=True)
 class Scores:
-    """Agreement of one segmentation with its ground truths; large covering and PRI, small VI."""
+    """How well one segmentation agrees with its ground truths.
+
+    Attributes
+    ----------
+    covering : float
+        How well the regions of the ground truths are covered, from 0 to 1.
+    pri : float
+        Probabilistic Rand index: the share of the pairs of pixels on which both agree.
+    vi : float
+        Variation of information in bits; 0 where they are the same.
+
+    Examples
+    --------
+    >>> from pfeseg import Scores, score
+    >>> score([[0, 0, 1, 1]], [[5, 5, 7, 7]]) == Scores(covering=1.0, pri=1.0, vi=0.0)
+    True
+    """
 
     covering: float
     pri: float
@@ -282,7 +298,8 @@ def _small_labels(labels: ArrayLike, what: str) -> NDArray[np.int32]:
     array = label_map(labels, what)
     low, high = int(array.min()), int(array.max())
     if high - low < _FEW_LABELS:
-        return (array.astype(np.int64) - low).astype(np.int32)
+        # Modulo 2^64, in which the numbers of all types have their differences.
+        return (array.astype(np.uint64) - np.uint64(low % 2**64)).astype(np.int32)
     inverse = np.unique(array, return_inverse=True)[1]
     return inverse.reshape(array.shape).astype(np.int32)
 

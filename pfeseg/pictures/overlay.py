@@ -54,6 +54,20 @@ def draw_overlay(
     Returns
     -------
     (h, w, 3) uint8 array
+
+    Raises
+    ------
+    InvalidInputError
+        For what is no image or no label map, and where their sizes differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> image, labels = np.zeros((4, 6)), np.repeat([[0, 0, 0, 1, 1, 1]], 4, axis=0)
+    >>> picture = pfeseg.draw_overlay(image, labels)
+    >>> picture.shape, picture[0, 2].tolist()  # the boundary
+    ((4, 6, 3), [255, 255, 255])
     """
     raster, regions = as_raster(image).picture(), label_map(labels)
     if regions.shape != raster.shape:

@@ -29,8 +29,8 @@ JOINT_EXPONENT = 1.25
 """Exponent of the joint probability, which favours what is frequent; the value of Isola et al."""
 
 KERNEL_WIDTH = 0.7
-"""Of the Gaussian by which classes share their counts, in units of the typical distance of
-a class to the next."""
+"""Width of the Gaussian by which classes share their counts, in units of the typical distance
+from a class to the next."""
 
 RARE = 1e-8
 """Probability added to that of each pair of classes."""

@@ -39,8 +39,8 @@ def build_pixel_graph(
 
     Parameters
     ----------
-    image : (h, w) or (h, w, 3) array
-        uint8, uint16 or float in [0, 1].
+    image : (h, w) or (h, w, c) array
+        As for `as_raster`.
     neighbours : number
         4 or 8 (integers), or any other number as a radius in pixels: each
         pixel is joined to all those within that distance.
@@ -56,6 +56,24 @@ def build_pixel_graph(
         beside the colours.
     seed : int
         For the classes of "pmi".
+
+    Returns
+    -------
+    Graph
+        With a node for each pixel; where the image has a mask, for each pixel inside.
+
+    Raises
+    ------
+    InvalidInputError
+        For what is no image, and for other values than these; the message says which.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> image = np.array([[0.0, 0.0, 1.0]])
+    >>> pfeseg.build_pixel_graph(image, sigma=0.5).weights.round(4)
+    array([1.    , 0.0025])
     """
     small = SmallImage.of(image, texture)
     return pixel_graph(small, neighbours, features, sigma, check_seed(seed))

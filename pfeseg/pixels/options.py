@@ -59,6 +59,8 @@ def parse_rms(sigma: str) -> float:
 
 def _is_number(value: object) -> bool:
     try:
-        return isinstance(value, numbers.Real) and math.isfinite(value)
+        return (
+            isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
+        )
     except OverflowError:  # a whole number too large for a float
         return False

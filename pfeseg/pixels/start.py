@@ -44,6 +44,7 @@ def gmm_initial_embedding(
     assignment : {"hard", "soft"}
         One-hot of the most likely component, or the posterior probabilities.
     seed : int
+        For the mixture.
     texture : (h, w, c) array, optional
         Such as the local contrast, in units of CIELAB. The mixture is then one
         of CIELAB colours and texture together, else of RGB colours.
@@ -52,6 +53,20 @@ def gmm_initial_embedding(
     -------
     (n, d) float32 array
         Y0, rows in the order of the pixels, of which n = h * w unless the image has a mask.
+
+    Raises
+    ------
+    InvalidInputError
+        For what is no image, and for other values than these; the message says which.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> image = np.array([[0.0, 0.1, 0.9, 1.0]])
+    >>> Y0 = pfeseg.gmm_initial_embedding(image, 2)
+    >>> Y0.shape, Y0.sum(axis=1).tolist()
+    ((4, 2), [1.0, 1.0, 1.0, 1.0])
     """
     small = SmallImage.of(image, texture)
     return mixture_start(small, n_dims, assignment, check_seed(seed))

@@ -1,7 +1,7 @@
 """What the pixels of an image look like: colours, and classes of colour and of texture.
 
-Colours are described at the size of the hierarchy, classes at a coarser one: where a boundary runs
-is told by the colours, what lies on its two sides by the classes.
+Colours are described at the size of the hierarchy, as they tell where a boundary runs. Classes
+are described at a coarser size, as they tell what lies on its two sides.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ N_TEXTONS = 32
 """Classes of filter responses."""
 
 CONTRAST_WEIGHT = 2.0
-"""Of the local contrast beside the colour in the classes of materials."""
+"""How much the local contrast counts beside the colour in the classes of materials."""
 
 Feature = Literal["lightness", "colour", "materials"]
 """What is compared across edges."""
@@ -90,7 +90,7 @@ def describe(
     ----------
     detail : Detail
     small_shape, full_shape : tuple
-        Of the image that is embedded, and of the image itself.
+        Sizes of the image that is embedded, and of the image itself.
     seed : int
     """
     factor = max(full_shape[:2]) / working_side(COARSENESS, small_shape, full_shape)

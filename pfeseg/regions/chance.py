@@ -25,17 +25,17 @@ class Chance:
     Attributes
     ----------
     contrasts : dict
-        Of each contrast, its mean along the common boundary.
+        What each contrast adds, by its mean along the common boundary.
     regions : dict
-        Of the differences between the means, or histograms, of the regions, and of the roughness of
-        the smoother one.
+        What the differences between the means, or histograms, of the regions add, and the
+        roughness of the smoother one.
     perimeter : Curve
-        Of the share that the boundary has in the shorter of the two perimeters.
+        What the share of the boundary in the shorter of the two perimeters adds.
     width : Curve
-        Of the width of the thinner region, its area over its perimeter and the root of the image's
-        area.
+        What the width of the thinner region adds: its area over its perimeter and the root of the
+        image's area.
     smaller, larger : float
-        Of the logarithms of the two areas, as shares of the image.
+        Weights of the logarithms of the two areas, as shares of the image.
     bias : float
     """
 

@@ -37,14 +37,30 @@ def clean_regions(labels: ArrayLike, image: ImageLike, smallest: float) -> Label
     Parameters
     ----------
     labels : (h, w) integer array
-    image : (h, w) or (h, w, 3) array
+    image : (h, w) or (h, w, c) array
+        As for `as_raster`.
     smallest : float
-        With 1 or less, nothing is absorbed.
+        Pixels of the smallest region that stays. With 1 or less, nothing is absorbed.
 
     Returns
     -------
     (h, w) int32 array
-        Labels 0, 1, ... in order of first appearance.
+        Labels 0, 1, ... in order of first appearance. Where the image has a mask, label 0 is
+        outside, and the regions count from 1.
+
+    Raises
+    ------
+    InvalidInputError
+        For what is no label map or no image, and where their sizes differ.
+
+    Examples
+    --------
+    >>> import pfeseg
+    >>> labels = [[0, 0, 1, 2, 2], [0, 0, 2, 2, 2]]
+    >>> image = [[0.0, 0.0, 0.1, 0.9, 0.9], [0.0, 0.0, 0.9, 0.9, 0.9]]
+    >>> pfeseg.clean_regions(labels, image, 2)
+    array([[0, 0, 0, 1, 1],
+           [0, 0, 1, 1, 1]], dtype=int32)
     """
     smallest = positive_number("smallest", smallest, or_zero=True)
     raster = as_raster(image)
@@ -118,7 +134,16 @@ def absorb_small(
 ) -> Labels:
     """Merge small regions, smallest first; returns the region that each belongs to in the end.
 
-    Of each region, its pixels, the sum of its colours, (regions, c), and those that it touches.
+    Parameters
+    ----------
+    sizes : list of int
+        Pixels of each region.
+    sums : (regions, c) array
+        The sum of their colours.
+    neighbours : list of sets
+        The regions that each region touches.
+    smallest : float
+        Pixels of the smallest region that stays.
     """
     owner = np.arange(len(sizes), dtype=np.int32)
     waiting = [(size, region) for region, size in enumerate(sizes) if size < smallest]

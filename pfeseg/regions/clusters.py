@@ -26,7 +26,8 @@ REGIONS_PER_CLUSTER = 1.2
 """Regions that are clustered, for each cluster."""
 
 CLUSTER_WEIGHTS = {"embedding": 1.0, "materials": 1.0, "textons": 1.0}
-"""Of the mean embedding and of the square roots of histograms in the description of a region."""
+"""How the mean embedding and the square roots of histograms count in the description of a
+region."""
 
 
 def group_regions(merged: MergedImage, n_clusters: int, seed: int = 0) -> Labels:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg import kernels
+from pfeseg.image.places import pixel_centres
 from pfeseg.image.smoothing import gaussian
 from pfeseg.regions.appearance import CHANNELS, Appearance, Feature
 
@@ -99,14 +100,14 @@ def enlarge_edges(maps: EdgeMaps, shape: tuple[int, int]) -> EdgeMaps:
     right, down = maps
     if (len(right), down.shape[1]) == shape:
         return maps
-    along_y, across_y = pixel_centres(len(right), height), _sides(len(right), height)
-    along_x, across_x = pixel_centres(down.shape[1], width), _sides(down.shape[1], width)
+    along_y, across_y = from_first_centre(len(right), height), _sides(len(right), height)
+    along_x, across_x = from_first_centre(down.shape[1], width), _sides(down.shape[1], width)
     return _interpolate(right, along_y, across_x), _interpolate(down, across_y, along_x)
 
 
-def pixel_centres(small: int, large: int) -> FloatArray:
-    """Places of the centres of `large` pixels in units of `small` ones, from the first's centre."""
-    return (np.arange(large) + 0.5) * small / large - 0.5
+def from_first_centre(small: int, large: int) -> FloatArray:
+    """Return `pixel_centres` as counted from the centre of the first of the `small` pixels."""
+    return pixel_centres(small, large) - 0.5
 
 
 def _sides(small: int, large: int) -> FloatArray:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pfeseg import kernels
 from pfeseg.labels.maps import boundary_edges, count_pixels
 from pfeseg.regions.appearance import CHANNELS, HISTOGRAMS, Appearance
-from pfeseg.regions.cues import Contrasts, EdgeMaps, enlarge_edges, pixel_centres
+from pfeseg.regions.cues import Contrasts, EdgeMaps, enlarge_edges, from_first_centre
 
 Labels = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
@@ -49,11 +49,12 @@ class RegionGraph:
     areas : (n,) array
         In pixels.
     sums : dict
-        Of each feature over the pixels of each region, (n, c): of channels, or counts of classes.
+        Sums of each feature over the pixels of each region, (n, c): of channels, or counts of
+        classes.
     pairs : (m, 2) int32 array
         Regions that touch.
     lengths : (m,) array
-        Of their common boundaries, in pixel sides.
+        How long their common boundaries are, in sides of pixels.
     contrasts : dict
         Each contrast, summed along their common boundaries, (m,).
     """
@@ -119,7 +120,7 @@ def region_graph(
 def embedding_steps(Y: NDArray[np.float32], appearance: Appearance) -> EdgeMaps:
     """Return the jump of the embedding across each pixel edge, looked at where classes are."""
     places = (
-        pixel_centres(small, large)
+        from_first_centre(small, large)
         for small, large in zip(Y.shape, appearance.coarse_shape, strict=False)
     )
     coarse = kernels.interpolate(Y, *places)

@@ -41,6 +41,32 @@ class Hierarchy:
         The region of the base that does not belong to the image, if it has a mask. Segmentations
         have 0 there, and their regions count from 1. It merges last, at level `APART`, as do
         parts of the image that it keeps apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> base = np.array([[0, 0, 1, 1, 2]], np.int32)
+    >>> tree = pfeseg.Hierarchy(base, np.array([[0, 1], [0, 2]], np.int32), np.array([0.2, 0.7]))
+    >>> tree
+    <Hierarchy of 5 x 1 pixels: 3 finest regions>
+    >>> tree.cut(0.5)
+    array([[0, 0, 0, 0, 1]], dtype=int32)
+    >>> tree.with_regions(2)
+    array([[0, 0, 0, 0, 1]], dtype=int32)
+    >>> tree.grouped(2)
+    array([0, 0, 1], dtype=int32)
+    >>> tree.pruned(0.5).n_regions, tree.next_steps(2), tree.n_apart
+    (2, [1, 3], 1)
+    >>> tree.contour_map()[1]  # along the row of pixels
+    array([0. , 0. , 0. , 0. , 0.2, 0. , 0. , 0. , 0.7, 0. , 0. ],
+          dtype=float32)
+    >>> tree.absorb_splinters(base, 2)
+    array([[0, 0, 1, 1, 1]], dtype=int32)
+    >>> tree.resized(np.array([[0, 2]])).levels  # where region 1 is missing
+    array([0.7])
+    >>> tree.plot().get_xlabel()
+    'level'
     """
 
     base: Labels
@@ -53,7 +79,22 @@ class Hierarchy:
         return f"<Hierarchy of {width} x {height} pixels: {self.n_regions} finest regions>"
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the number of regions at each level with matplotlib, into `ax` or a new figure."""
+        """Draw the number of regions at each level with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure unless given.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        InvalidInputError
+            If `ax` is something else, or matplotlib is not installed.
+        """
         from pfeseg.plotting import new_axes
 
         axes = new_axes(ax)
@@ -77,22 +118,84 @@ class Hierarchy:
         return int((self.levels >= APART).sum())
 
     def cut(self, level: float) -> Labels:
-        """Return the segmentation, (H, W), in which all regions closer than `level` are merged."""
+        """Return the segmentation in which all regions that merge up to a level are one.
+
+        Parameters
+        ----------
+        level : float
+            From 0 for the finest regions to 1 for a single one.
+
+        Returns
+        -------
+        (H, W) int32 array
+            Labels 0, 1, ... in order of first appearance.
+
+        Raises
+        ------
+        InvalidInputError
+            If the level does not lie between 0 and 1.
+        """
         return self._after(self._merges_at(level))[self.base]
 
     def with_regions(self, n_regions: int) -> Labels:
-        """Return the segmentation into so many regions, or into all there are if they are fewer."""
+        """Return the segmentation into so many regions, or into all there are if they are fewer.
+
+        Parameters
+        ----------
+        n_regions : int
+            At least 1.
+
+        Returns
+        -------
+        (H, W) int32 array
+            Labels 0, 1, ... in order of first appearance.
+
+        Raises
+        ------
+        InvalidInputError
+            If the number is not a whole one of at least 1.
+        """
         return self.grouped(n_regions)[self.base]
 
     def grouped(self, n_regions: int) -> Labels:
-        """Return the region that each region of the base belongs to in `with_regions`, (n,)."""
+        """Return the region of `with_regions` that each region of the base belongs to.
+
+        Parameters
+        ----------
+        n_regions : int
+            At least 1.
+
+        Returns
+        -------
+        (n,) int32 array
+
+        Raises
+        ------
+        InvalidInputError
+            If the number is not a whole one of at least 1.
+        """
         n_regions = whole_number("n_regions", n_regions, 1, MAX_REGIONS)
         if self.outside is not None:
             n_regions = max(n_regions, self.n_apart) + 1
         return self._after(max(0, len(self.merges) + 1 - n_regions))
 
     def pruned(self, level: float) -> Hierarchy:
-        """Return the hierarchy whose finest segmentation is that of a level, if not all is one."""
+        """Return the hierarchy whose finest segmentation is `cut` at a level.
+
+        Parameters
+        ----------
+        level : float
+            From 0 to 1.
+
+        Returns
+        -------
+        Hierarchy
+
+        Raises
+        ------
+        InvalidInputError
+            If the level does not lie between 0 and 1.
+        """
         n_merges = self._merges_at(level)
         number = self._after(n_merges)
         outside = None if self.outside is None else 0
@@ -102,8 +205,23 @@ class Hierarchy:
     def next_steps(self, n_regions: int) -> list[int]:
         """List up to two other numbers of regions to look at, one smaller and one larger.
 
-        Of all from half of `n_regions` to twice as many, on each side of it the one that lasts
-        longest: of which the regions stay the same for the widest range of levels.
+        Numbers from half of `n_regions` to twice as many are compared. On each side, the one
+        that lasts longest is taken: whose regions stay the same for the widest range of levels.
+
+        Parameters
+        ----------
+        n_regions : int
+            Number of regions to begin with.
+
+        Returns
+        -------
+        list of int
+            Ascending; empty where there is no other.
+
+        Raises
+        ------
+        InvalidInputError
+            If the number is not a whole one of at least 1.
         """
         n_regions = whole_number("n_regions", n_regions, 1, MAX_REGIONS)
         masked = self.outside is not None
@@ -121,6 +239,21 @@ class Hierarchy:
 
         Regions may be missing there, or touch others than before. Regions merge only where they
         touch, at the level of the boundary between them, so that all cuts stay connected.
+
+        Parameters
+        ----------
+        base : (h, w) integer array
+            The regions of this hierarchy, at another size.
+
+        Returns
+        -------
+        Hierarchy
+            Of h w pixels.
+
+        Raises
+        ------
+        InvalidInputError
+            For what is no label map, or holds regions that this hierarchy does not have.
         """
         base = self._checked_base(base)
         if np.array_equal(base, self.base):
@@ -148,7 +281,7 @@ class Hierarchy:
 
         Parameters
         ----------
-        base : (H, W) int32 array
+        base : (H, W) integer array
             The regions of the hierarchy, of any size; some may be missing.
         smallest : float
             Regions of fewer pixels join that touching one from which they part at the lowest
@@ -158,6 +291,11 @@ class Hierarchy:
         -------
         (H, W) int32 array
             What was joined has the label of its largest region.
+
+        Raises
+        ------
+        InvalidInputError
+            For what is no label map, or holds regions that this hierarchy does not have.
         """
         base, smallest = (
             self._checked_base(base),

@@ -1,9 +1,9 @@
 """Merging: from the appearance and the embedding of an image to the hierarchy of its regions.
 
 Small regions, the basins between contours, are merged two by two, the pair that is least likely to
-be apart first. How likely people are to draw a boundary between two regions is told by logistic
-regression (`pfeseg.regions.chance`) on the contrasts along their common boundary, the differences
-of the regions themselves in colour, texture and embedding, and their areas.
+be apart first. Logistic regression (`pfeseg.regions.chance`) tells how likely people are to draw a
+boundary between two regions, from the contrasts along their common boundary, the differences of the
+regions themselves in colour, texture and embedding, and their areas.
 """
 
 from __future__ import annotations
@@ -74,9 +74,10 @@ class MergedImage:
     hierarchy : Hierarchy
         With n regions in its base.
     areas : (n,) array
-        Of these regions, in pixels.
+        Pixels of these regions.
     sums : dict
-        Of each feature over the pixels of each region, (n, c): of channels, or counts of classes.
+        Sums of each feature over the pixels of each region, (n, c): of channels, or counts of
+        classes.
     """
 
     hierarchy: Hierarchy
@@ -107,14 +108,14 @@ def merge_image(outlines: Outlines, Y: NDArray[np.floating[Any]]) -> MergedImage
     Parameters
     ----------
     outlines : Outlines
-        Of an image of h w pixels.
+        What is known of an image of h w pixels.
     Y : (h', w', d) array
         Embedding at its own, lower resolution, scaled as by `unit_rows`.
 
     Returns
     -------
     MergedImage
-        Of shape (h, w).
+        At the size of the outlines, (h, w).
     """
     graph = region_graph(outlines.base, outlines.appearance, outlines.found, Y)
     if outlines.outside is None:

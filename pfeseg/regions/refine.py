@@ -31,9 +31,31 @@ def refine_labels(labels: ArrayLike, image: ImageLike) -> Labels:
 
     Parameters
     ----------
-    labels : (h, w) int32 array
-    image : (H, W) or (H, W, 3) array
-        As for `as_raster`.
+    labels : (h, w) integer array
+        None of them negative.
+    image : (H, W) or (H, W, c) array
+        As for `as_raster`, and of at least the size of the labels.
+
+    Returns
+    -------
+    (H, W) int32 array
+        The same labels.
+
+    Raises
+    ------
+    InvalidInputError
+        For what is no label map or no image, and for labels that are larger than the image.
+
+    Examples
+    --------
+    The boundary moves to the edge of the image:
+
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> image = np.zeros((12, 12))
+    >>> image[:, 7:] = 1
+    >>> pfeseg.refine_labels(np.array([[0, 1]]).repeat(2, axis=0), image)[0].tolist()
+    [0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
     """
     raster, small = as_raster(image), small_labels(labels)
     if small.shape[0] > raster.shape[0] or small.shape[1] > raster.shape[1]:

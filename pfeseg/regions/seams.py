@@ -1,8 +1,8 @@
 """Where two tiles that overlap are cut and sewn together, and which of their regions are one.
 
-Both tiles have cut what they share into pieces, each in its own way. How far apart a piece a of one
-is from a piece b of the other is told by both hierarchies, over areas rather than along lines,
-because boundaries that mean the same may lie some pixels apart:
+Both tiles have cut what they share into pieces, each in its own way. Both hierarchies tell how far
+a piece a of one is from a piece b of the other, over areas rather than along lines, because
+boundaries that mean the same may lie some pixels apart:
 
     apart(a, b) = ( mean over the pixels p of b of level(a, piece of the first tile at p)
                   + mean over the pixels p of a of level(piece of the second tile at p, b) ) / 2,
@@ -56,7 +56,7 @@ class Overlap:
     Parameters
     ----------
     first, second : Pieces
-        Of the same pixels.
+        How each of the tiles cuts the same pixels.
     """
 
     def __init__(self, first: Pieces, second: Pieces) -> None:
@@ -114,7 +114,7 @@ def find_seam(disagreement: FloatArray, start: int | None = None) -> NDArray[np.
     Parameters
     ----------
     disagreement : (h, w) array
-        Of two tiles, the first to the left, in what they share.
+        How much two tiles disagree at the pixels that they share; the first lies to the left.
     start : int, optional
         Where the path was one row before the first.
 

@@ -22,6 +22,14 @@ class Automatic:
 
     Merging is fitted so that this level is the best on the training images of BSDS500, see
     `pfeseg.regions.chance.CHANCE`.
+
+    Examples
+    --------
+    >>> from pfeseg import Automatic, Settings
+    >>> Settings(cut=Automatic()).resolved_cut
+    Level(level=0.5)
+    >>> Settings(method="kmeans").resolved_cut
+    Clusters(n_clusters='dims')
     """
 
 
@@ -36,6 +44,17 @@ class Clusters:
     ----------
     n_clusters : int, "auto" or "dims"
         Their number k; "auto" chooses it as `sweep` recommends, "dims" takes the dimension d.
+
+    Raises
+    ------
+    InvalidInputError
+        For another number or word.
+
+    Examples
+    --------
+    >>> from pfeseg import Clusters
+    >>> Clusters(5).count(8), Clusters("dims").count(8)
+    (5, 8)
     """
 
     n_clusters: int | Literal["auto", "dims"]
@@ -45,7 +64,22 @@ class Clusters:
             to_whole(self, "n_clusters", 1, 10**9)
 
     def count(self, n_dims: int) -> int:
-        """Return k for an embedding of d dimensions."""
+        """Return k for an embedding of d dimensions.
+
+        Parameters
+        ----------
+        n_dims : int
+            Dimension d.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        InvalidInputError
+            If k is "auto", for which a sweep is needed.
+        """
         if self.n_clusters == "auto":
             raise InvalidInputError(
                 f"{argument('n_clusters', 'auto')} needs all stages at once, as in 'segment' and "
@@ -58,7 +92,24 @@ class Clusters:
 
 @dataclass(frozen=True)
 class Regions:
-    """The hierarchy where it has so many regions, or all it has if they are fewer."""
+    """The hierarchy where it has so many regions, or all it has if they are fewer.
+
+    Attributes
+    ----------
+    n_regions : int
+        At least 1.
+
+    Raises
+    ------
+    InvalidInputError
+        For another number.
+
+    Examples
+    --------
+    >>> from pfeseg import Regions, Settings
+    >>> Settings(cut=Regions(12)).resolved_cut
+    Regions(n_regions=12)
+    """
 
     n_regions: int
 
@@ -71,6 +122,23 @@ class Level:
     """The hierarchy at a level: 0 keeps its finest regions, 1 merges all.
 
     A level is the share of people who draw such boundaries, see `pfeseg.regions.levels`.
+
+    Attributes
+    ----------
+    level : float
+
+    Raises
+    ------
+    InvalidInputError
+        For a level that does not lie between 0 and 1.
+
+    Examples
+    --------
+    >>> from pfeseg import Level
+    >>> Level(1.5)
+    Traceback (most recent call last):
+        ...
+    pfeseg.errors.InvalidInputError: level must lie between 0 and 1, got 1.5
     """
 
     level: float

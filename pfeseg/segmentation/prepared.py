@@ -14,7 +14,17 @@ from weakref import proxy
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.checks import check_callback, check_threads, check_truth, whole_number
+from pfeseg.checks import (
+    check_callback,
+    check_kind,
+    check_threads,
+    check_truth,
+    number_array,
+    positive_number,
+    shown,
+    whole_number,
+)
+from pfeseg.checks import small_labels as check_labels
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.image.arrays import ImageLike, as_raster
 from pfeseg.image.detail import Detail, look_closely, measure_contrast
@@ -24,6 +34,7 @@ from pfeseg.regions.hierarchy import Hierarchy
 from pfeseg.regions.merging import MergedImage, Outlines
 from pfeseg.segmentation import steps
 from pfeseg.segmentation.clock import Clock, OnStage
+from pfeseg.segmentation.cuts import is_word
 from pfeseg.segmentation.methods import METHODS, Coordinates, MethodName
 from pfeseg.segmentation.settings import Settings, choose_settings
 from pfeseg.solver.embed import Solver
@@ -56,6 +67,51 @@ class PreparedImage:
         All processors unless given; never changes a result.
     on_stage : callable, optional
         Called with the name of each stage when it begins.
+
+    Attributes
+    ----------
+    image : Raster
+        The image as it was read.
+    small : SmallImage
+        The image at the size at which it is solved, of n pixels.
+    settings : Settings
+        Those that were given, with what was found out of the image.
+
+    Raises
+    ------
+    InvalidInputError
+        For values and images that cannot be used; the message says what to change.
+
+    Examples
+    --------
+    `segment_prepared` cuts it as often as is wanted. Each of its steps can be taken alone:
+
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> image = np.zeros((40, 60, 3), np.uint8)
+    >>> image[:, 30:] = (250, 200, 0)
+    >>> prepared = pfeseg.PreparedImage(image, pfeseg.Settings(max_size=30))
+    >>> prepared.graph
+    <Graph of 600 nodes and 1150 edges>
+    >>> Y0 = prepared.start(2)
+    >>> embedding = prepared.embed(prepared.solver, Y0)
+    >>> merged, seconds = prepared.merge(embedding)
+    >>> prepared.full_hierarchy(merged.hierarchy).cut(0.5).shape
+    (40, 60)
+    >>> labels = prepared.cluster(merged, 2)
+    >>> full = prepared.full_labels(labels)
+    >>> prepared.clean(full, min_region=4).shape, prepared.clean_small(labels).shape
+    ((40, 60), (40, 60))
+
+    So can those of other methods:
+
+    >>> prepared.eigenmaps(2).vectors.shape[0]
+    600
+    >>> rows = prepared.place("gmm", n_dims=2, k=2).coordinates.rows
+    >>> prepared.lay_out(rows.argmax(axis=1)).shape
+    (20, 30)
+    >>> prepared.detail.lab.shape, prepared.outlines.base.shape
+    ((320, 480, 3), (320, 480))
     """
 
     def __init__(
@@ -111,20 +167,75 @@ class PreparedImage:
             )
 
     def start(self, n_components: int) -> NDArray[np.float32]:
-        """Make a start of so many components."""
+        """Make a start.
+
+        Parameters
+        ----------
+        n_components : int
+            Number of the mixture's components, at most n.
+
+        Returns
+        -------
+        (n, n_components) float32 array
+            Y0.
+
+        Raises
+        ------
+        InvalidInputError
+            For another number.
+        """
         n_components = whole_number("n_components", n_components, 1, self.small.n_pixels)
         with self._clock("init"):
             return steps.make_start(self.small, n_components, self.settings)
 
     def embed(
-        self, solver: Solver, Y0: NDArray[np.float32], on_iteration: OnIteration | None
+        self, solver: Solver, Y0: NDArray[np.float32], on_iteration: OnIteration | None = None
     ) -> Embedding:
-        """Solve for the embedding."""
+        """Solve for the embedding.
+
+        Parameters
+        ----------
+        solver : Solver
+            `solver`, or one on the same graph with other settings.
+        Y0 : (n, d) array
+            Start.
+        on_iteration : callable, optional
+            Called with each `IterationRecord` of the solver.
+
+        Returns
+        -------
+        Embedding
+
+        Raises
+        ------
+        InvalidInputError
+            For a start that does not fit the graph.
+        SolverError
+            Where the numbers break down.
+        """
+        check_kind("solver", solver, Solver)
         with self._clock("embed"):
             return solver.embed(Y0, on_iteration)
 
     def eigenmaps(self, n_vectors: int) -> Eigenmaps:
-        """Compute at least so many eigenvectors, unless they are there."""
+        """Compute eigenvectors of the graph, unless they are there.
+
+        Parameters
+        ----------
+        n_vectors : int
+            How many are wanted at least.
+
+        Returns
+        -------
+        Eigenmaps
+
+        Raises
+        ------
+        InvalidInputError
+            For another number.
+        SolverError
+            Where they do not converge.
+        """
         n_vectors = whole_number("n_vectors", n_vectors, 1, 10**6)
         graph, block = self.graph, -(-n_vectors // BLOCK_VECTORS)
         if block not in self._eigenmaps:
@@ -137,7 +248,30 @@ class PreparedImage:
     def place(
         self, name: MethodName, n_dims: int, k: int, on_iteration: OnIteration | None = None
     ) -> Placed:
-        """Compute the coordinates of a method; the last ones are kept for other values of k."""
+        """Compute the coordinates of a method; the last ones are kept for other values of k.
+
+        Parameters
+        ----------
+        name : str
+            A name in `pfeseg.segmentation.methods.METHODS`.
+        n_dims, k : int
+            Dimension and number of clusters, each at most n.
+        on_iteration : callable, optional
+            Called with each `IterationRecord` of the solver.
+
+        Returns
+        -------
+        Placed
+
+        Raises
+        ------
+        InvalidInputError
+            Where the small image has fewer pixels.
+        """
+        if not is_word(name, *METHODS):
+            raise InvalidInputError(
+                f"{argument('method')} must be one of {', '.join(METHODS)}; got {shown(name)}"
+            )
         self._check_counts(n_dims, k)
         method = METHODS[name]
         key = (name, n_dims, k if method.follows_k else None)
@@ -151,16 +285,57 @@ class PreparedImage:
         return placed
 
     def lay_out(self, labels: Labels) -> Labels:
-        """Lay the labels of the pixels of the small image out; with a mask they count from 1."""
+        """Lay out the labels of the pixels of the small image.
+
+        Parameters
+        ----------
+        labels : (n,) integer array
+
+        Returns
+        -------
+        (h, w) array
+            With a mask, 0 is outside, and the labels count from 1.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is not one label for each pixel.
+        """
+        labels = number_array(labels, "labels")
+        if labels.shape != (self.small.n_pixels,):
+            raise InvalidInputError(
+                f"labels must have shape ({self.small.n_pixels},), one for each pixel of the small "
+                f"image, got {labels.shape}"
+            )
         if self.small.mask is None:
             return labels.reshape(self.small.shape)
         return spread(labels + np.int32(1), self.small.mask)
 
     def merge(self, embedding: Embedding) -> tuple[MergedImage, float]:
-        """Merge the regions of the image; returns the seconds of that too.
+        """Merge the regions of the image. The last ones are kept for other values of k.
 
-        The last ones are kept for other values of k.
+        Parameters
+        ----------
+        embedding : Embedding
+            On `graph`.
+
+        Returns
+        -------
+        merged : MergedImage
+            At the size of the hierarchy, which is finer than the small image.
+        seconds : float
+            How long it took.
+
+        Raises
+        ------
+        InvalidInputError
+            If the embedding is one of another graph.
         """
+        check_kind("embedding", embedding, Embedding)
+        if len(embedding.Y) != self.small.n_pixels:
+            raise InvalidInputError(
+                f"the embedding must be one of {self.small.n_pixels} pixels, got {embedding!r}"
+            )
         if self._merged is not None and self._merged[0] is embedding:
             return self._merged[1:]
         outlines = self.outlines
@@ -174,30 +349,114 @@ class PreparedImage:
         return merged, seconds
 
     def cluster(self, merged: MergedImage, k: int) -> Labels:
-        """Cluster regions of the image, at the size of the hierarchy or of the image itself."""
+        """Cluster regions of the image.
+
+        Parameters
+        ----------
+        merged : MergedImage
+            What `merge` returned.
+        k : int
+            Number of clusters.
+
+        Returns
+        -------
+        (h', w') int32 array
+            At the size of the hierarchy, or of the image if that is smaller.
+
+        Raises
+        ------
+        InvalidInputError
+            For another number.
+        """
+        check_kind("merged", merged, MergedImage)
+        k = whole_number("n_clusters", k, 1, self.image.values.size)
         return steps.cluster_merged(merged, k, self.image, self.settings.seed)
 
     def full_hierarchy(self, tree: Hierarchy) -> Hierarchy:
-        """Bring a hierarchy to the size of the image."""
+        """Bring a hierarchy to the size of the image.
+
+        Parameters
+        ----------
+        tree : Hierarchy
+            Of the regions that `merge` found.
+
+        Returns
+        -------
+        Hierarchy
+            Of H W pixels.
+
+        Raises
+        ------
+        InvalidInputError
+            For what is no hierarchy.
+        """
+        check_kind("tree", tree, Hierarchy)
         return steps.enlarge_hierarchy(tree, self.image, self.settings.refine, self.threads)
 
     def full_labels(self, small_labels: Labels) -> Labels:
-        """Bring labels to the size of the image, and clean them if the settings say so."""
-        refine, threads = self.settings.refine, self.threads
-        return self.clean(steps.enlarge_clusters(small_labels, self.image, refine, threads))
+        """Bring labels to the size of the image, and clean them if the settings say so.
+
+        Parameters
+        ----------
+        small_labels : (h, w) int32 array
+            Of any size.
+
+        Returns
+        -------
+        (H, W) int32 array
+
+        Raises
+        ------
+        InvalidInputError
+            For what is no label map.
+        """
+        labels, refine = check_labels(small_labels), self.settings.refine
+        return self.clean(steps.enlarge_clusters(labels, self.image, refine, self.threads))
 
     def clean(self, labels: Labels, min_region: float | None = None) -> Labels:
-        """Clean labels of full size; 0 leaves them as they are.
+        """Clean labels of full size.
 
-        `min_region` is that of the settings unless given.
+        Parameters
+        ----------
+        labels : (H, W) int32 array
+        min_region : float, optional
+            As in `Settings`, from which it is taken unless given; 0 leaves the labels as they
+            are.
+
+        Returns
+        -------
+        (H, W) int32 array
+
+        Raises
+        ------
+        InvalidInputError
+            For labels of another size.
         """
-        smallest = self.settings.min_region if min_region is None else min_region
+        smallest = self.settings.min_region
+        if min_region is not None:
+            smallest = positive_number("min_region", min_region, or_zero=True)
+        labels = check_labels(labels)
         masked = self.image.mask is not None
         return steps.clean_labels(labels, self.image, smallest, masked) if smallest else labels
 
     def clean_small(self, small_labels: Labels) -> Labels:
-        """Clean labels of any size as `clean` would, about: by colours of that size."""
-        share = self.settings.min_region
+        """Clean labels of any size about as `clean` would: by colours of that size.
+
+        Parameters
+        ----------
+        small_labels : (h, w) int32 array
+            Of the size of the hierarchy, of the small image or of the image.
+
+        Returns
+        -------
+        (h, w) int32 array
+
+        Raises
+        ------
+        InvalidInputError
+            For labels of another size.
+        """
+        share, small_labels = self.settings.min_region, check_labels(small_labels)
         if not share:
             return small_labels
         height, width = self.image.shape
@@ -216,7 +475,7 @@ class PreparedImage:
         (height, width), n = self.small.shape, self.small.n_pixels
         factor = self.settings.shrinking(self.image.shape)
         for name, count in (("n_dims", n_dims), ("n_clusters", k)):
-            if count > n:
+            if whole_number(name, count, 1, 10**9) > n:
                 left = f"{width} x {height}" if self.image.mask is None else f"{n} unmasked"
                 raise InvalidInputError(
                     f"{argument(name)} is {count}, more than the {left} pixels that "

@@ -39,7 +39,9 @@ class Segmentation:
         Values of the image that were taken for no and for full brightness; of each band where
         these are no colours.
     bands : tuple of int
-        The bands of the image that were used, counted from 1, of `n_bands` that it has.
+        The bands of the image that were used, counted from 1.
+    n_bands : int
+        How many it has.
     mask, small_mask : array of bool or None
         Which pixels of the image, (H, W), and of the downsampled one, (h, w), belong to it, if
         not all do.
@@ -69,6 +71,22 @@ class Segmentation:
     settings : Settings
     image : Raster
         The image that was cut.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> image = np.zeros((40, 60, 3), np.uint8)
+    >>> image[:, 20:40] = (250, 200, 0)
+    >>> result = pfeseg.segment(image)
+    >>> result.n_regions, result.n_pieces, result.level, result.next_steps
+    (3, 3, 0.5, [2])
+    >>> result.first_label, result.has_lowered_dims
+    (0, False)
+    >>> result.report()["solved_size"]
+    [60, 40]
+    >>> result.plot().get_title()
+    '3 regions'
     """
 
     labels: NDArray[np.int32]
@@ -111,7 +129,22 @@ class Segmentation:
         return draw_overlay(self.image, self.labels, longest)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the overlay with matplotlib, into `ax` or a figure of its own."""
+        """Draw the overlay with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure unless given.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        InvalidInputError
+            If `ax` is something else, or matplotlib is not installed.
+        """
         from pfeseg.plotting import new_axes
 
         axes = new_axes(ax)
@@ -155,7 +188,13 @@ class Segmentation:
         return self.hierarchy.next_steps(self.n_regions)
 
     def report(self) -> dict[str, Any]:
-        """Return what a sidecar file holds: settings, timings and how the solver ended."""
+        """Return what a sidecar file holds: settings, timings and how the solver ended.
+
+        Returns
+        -------
+        dict
+            Of what JSON can hold.
+        """
         solver: dict[str, Any] = {}
         if self.embedding is not None:
             last = self.embedding.history[-1]

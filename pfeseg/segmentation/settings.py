@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from pfeseg.checks import (
     MAX_SEED,
+    check_kind,
     known_fields,
     one_of,
     shown,
@@ -19,6 +20,7 @@ from pfeseg.checks import (
     true_or_false,
     two_sides,
     unknown_settings,
+    whole_number,
 )
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.image.options import check_bands, check_stretch
@@ -89,6 +91,26 @@ class Settings:
     seed : int
         For the classes of colour, the mixture and k-means.
     solver : SolverSettings
+
+    Raises
+    ------
+    InvalidInputError
+        For values that are not of these; the message names the setting.
+
+    Examples
+    --------
+    >>> from pfeseg import Level, Settings
+    >>> settings = Settings(cut=Level(0.3)).changed(seed=1, r_relaxed=2)
+    >>> settings.seed, settings.solver.r_relaxed, settings.resolved_cut
+    (1, 2.0, Level(level=0.3))
+    >>> settings.dims_for((90, 120)), settings.shrinking((900, 1200)), settings.is_open
+    (8, 10.0, False)
+    >>> Settings.preset("paper", n_dims=8).clusters_regions
+    False
+    >>> Settings.from_dict(settings.to_dict()) == settings
+    True
+    >>> Settings.from_json(settings.to_json()) == settings
+    True
     """
 
     method: MethodName = "pfe"
@@ -135,8 +157,7 @@ class Settings:
         object.__setattr__(self, "neighbours", kind(self.neighbours))
         one_of(self, "assignment", ASSIGNMENTS)
         to_whole(self, "seed", 0, MAX_SEED)
-        if not isinstance(self.solver, SolverSettings):
-            raise InvalidInputError(f"solver must be SolverSettings, got {shown(self.solver)}")
+        check_kind("solver", self.solver, SolverSettings)
 
     def _check_cut(self) -> None:
         if not isinstance(self.cut, Cut):
@@ -170,7 +191,23 @@ class Settings:
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Settings:
-        """Return a named preset, with some settings changed."""
+        """Return a named preset, with some settings changed.
+
+        Parameters
+        ----------
+        name : {"default", "paper"}
+        **changes
+            As for `changed`.
+
+        Returns
+        -------
+        Settings
+
+        Raises
+        ------
+        InvalidInputError
+            For another name, and for names and values that are no settings.
+        """
         if not isinstance(name, str) or name not in PRESETS:
             raise InvalidInputError(
                 f"there is no preset {shown(name)}; the presets are: {', '.join(PRESETS)}"
@@ -178,7 +215,22 @@ class Settings:
         return PRESETS[name].changed(**changes)
 
     def changed(self, **changes: Any) -> Settings:
-        """Return these settings with some changed, those of the solver among them."""
+        """Return these settings with some changed.
+
+        Parameters
+        ----------
+        **changes
+            Values by the names of settings, of these or of the solver's.
+
+        Returns
+        -------
+        Settings
+
+        Raises
+        ------
+        InvalidInputError
+            For names and values that are no settings.
+        """
         own, of_solver = _names(Settings), _names(SolverSettings)
         unknown = set(changes) - {*own, *of_solver}
         if unknown:
@@ -190,31 +242,87 @@ class Settings:
         return dataclasses.replace(self, **{"solver": solver, **changes})
 
     def shrinking(self, shape: tuple[int, ...]) -> float:
-        """Return the factor by which an image of shape (h, w, ...) is shrunk."""
+        """Return the factor by which an image is shrunk.
+
+        Parameters
+        ----------
+        shape : (h, w, ...)
+            Of the image.
+
+        Returns
+        -------
+        float
+            At least 1.
+
+        Raises
+        ------
+        InvalidInputError
+            For what is no shape.
+        """
         if self.max_size is None:
             return self.downsample
         return max(self.downsample, max(two_sides("shape", shape)) / self.max_size)
 
     def dims_for(self, small_shape: tuple[int, ...], n_pixels: int | None = None) -> int:
-        """Return d for an image that is solved at a size of (h, w, ...), or for so many pixels."""
+        """Return d for an image.
+
+        Parameters
+        ----------
+        small_shape : (h, w, ...)
+            Size at which it is solved.
+        n_pixels : int, optional
+            How many pixels are solved for, where a mask leaves some out.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        InvalidInputError
+            If d is "auto", for which a sweep is needed.
+        """
         if self.n_dims == "auto":
             raise InvalidInputError(
                 f"{argument('n_dims', 'auto')} needs all stages at once, as in 'segment' and "
                 "'sweep'; give a number"
             )
-        if self.n_dims == "usual":
-            return min(USUAL_DIMS, n_pixels or math.prod(two_sides("small_shape", small_shape)))
-        return self.n_dims
+        if self.n_dims != "usual":
+            return self.n_dims
+        if n_pixels is None:
+            return min(USUAL_DIMS, math.prod(two_sides("small_shape", small_shape)))
+        return min(USUAL_DIMS, whole_number("n_pixels", n_pixels, 1, 10**18))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as plain values."""
+        """Return the settings as plain values.
+
+        Returns
+        -------
+        dict
+            Of what JSON can hold.
+        """
         return dataclasses.asdict(self)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Settings:
-        """Make settings of what `to_dict` returned; settings left out keep their defaults.
+        """Make settings of what `to_dict` returned.
 
-        Only clusters that do not say of what are taken to be of an earlier version: of pixels.
+        Clusters that do not say what they are made of come from an earlier version, which made
+        them of pixels.
+
+        Parameters
+        ----------
+        values : dict
+            Settings left out keep their defaults.
+
+        Returns
+        -------
+        Settings
+
+        Raises
+        ------
+        InvalidInputError
+            For names and values that are no settings.
         """
         if not isinstance(values, dict) or not isinstance(values.get("solver", {}), dict):
             raise InvalidInputError("settings must be an object of names and values")
@@ -228,12 +336,33 @@ class Settings:
         return cls(**known | {"cut": cut, "solver": dataclasses.replace(_SOLVER, **solver)})
 
     def to_json(self) -> str:
-        """Return the settings as JSON text."""
+        """Return the settings as JSON text.
+
+        Returns
+        -------
+        str
+            In one line.
+        """
         return json.dumps(self.to_dict())
 
     @classmethod
     def from_json(cls, text: str) -> Settings:
-        """Make settings of what `to_json` returned."""
+        """Make settings of what `to_json` returned.
+
+        Parameters
+        ----------
+        text : str
+            JSON.
+
+        Returns
+        -------
+        Settings
+
+        Raises
+        ------
+        InvalidInputError
+            For what is no JSON, and for names and values that are no settings.
+        """
         try:
             values = json.loads(text)
         except (TypeError, ValueError, RecursionError) as error:
@@ -306,6 +435,5 @@ def choose_settings(
     if cut != AUTOMATIC:
         given["cut"] = cut
     chosen = Settings.preset("default" if preset is None else preset) if base is None else base
-    if not isinstance(chosen, Settings):
-        raise InvalidInputError(f"settings must be Settings, got {shown(chosen)}")
+    check_kind("settings", chosen, Settings)
     return chosen.changed(**given)

@@ -197,6 +197,29 @@ def build_hierarchy(
         Draw the boundaries along the edges of the image at full size.
     threads : int, optional
         All processors unless given; never changes the result.
+
+    Returns
+    -------
+    Hierarchy
+
+    Raises
+    ------
+    InvalidInputError
+        For what is no image, and for arrays that do not fit it or each other.
+
+    Examples
+    --------
+    Stage by stage, what `segment` does at once:
+
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> image = np.zeros((40, 60, 3), np.uint8)
+    >>> image[:, 30:] = (250, 200, 0)
+    >>> graph = pfeseg.build_pixel_graph(image)
+    >>> embedding = pfeseg.embed(graph, pfeseg.gmm_initial_embedding(image, 2))
+    >>> tree = pfeseg.build_hierarchy(image, embedding.Y, graph.degrees, (40, 60))
+    >>> int(tree.cut(0.5).max()) + 1
+    2
     """
     refine, threads = check_truth("refine", refine), check_threads(threads)
     raster = as_raster(image)
@@ -219,17 +242,36 @@ def cluster_regions(
 
     Parameters
     ----------
-    image, Y, degrees, shape, refine, threads
-        As in `build_hierarchy`.
+    image, Y, degrees, shape
+        As for `build_hierarchy`.
     n_clusters : int
         Number k of clusters; fewer come out only where the hierarchy has fewer regions.
     seed : int
         For the classes of colour and texture, and for k-means.
+    refine, threads
+        As for `build_hierarchy`.
 
     Returns
     -------
     (H, W) int32 array
-        Labels 0, 1, ..., none left out.
+        Labels 0, 1, ..., none left out. With a mask they count from 1, and 0 is outside.
+
+    Raises
+    ------
+    InvalidInputError
+        For what is no image, and for arrays that do not fit it or each other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> image = np.zeros((40, 60, 3), np.uint8)
+    >>> image[:, 20:40] = (250, 200, 0)
+    >>> graph = pfeseg.build_pixel_graph(image)
+    >>> embedding = pfeseg.embed(graph, pfeseg.gmm_initial_embedding(image, 2))
+    >>> labels = pfeseg.cluster_regions(image, embedding.Y, graph.degrees, (40, 60), 2)
+    >>> labels[0, [0, 30, 59]].tolist()  # left and right look alike
+    [0, 1, 0]
     """
     n_clusters, seed = whole_number("n_clusters", n_clusters, 1, MAX_CLUSTERS), check_seed(seed)
     refine, threads = check_truth("refine", refine), check_threads(threads)

@@ -17,7 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.checks import MAX_THREADS, check_callback, check_threads, shown, whole_number
+from pfeseg.checks import (
+    MAX_THREADS,
+    check_callback,
+    check_kind,
+    check_threads,
+    shown,
+    whole_number,
+)
 from pfeseg.engines.engine import Engine
 from pfeseg.engines.local import Local
 from pfeseg.errors import InvalidInputError
@@ -41,7 +48,7 @@ from pfeseg.segmentation.trials import Trial, run_trials
 from pfeseg.solver.embedding import OnIteration
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sweep:
     """Result of `sweep`.
 
@@ -50,9 +57,23 @@ class Sweep:
     prepared : PreparedImage
     trials : tuple of Trial
     recommended : int
-        Index of the recommended one.
+        Index of the recommended trial.
     hierarchies : dict
         Of each d whose trials are cut from a hierarchy, the one at the size of `small_labels`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> image = np.zeros((40, 60, 3), np.uint8)
+    >>> image[:, 30:] = (250, 200, 0)
+    >>> result = pfeseg.sweep(image, dims=[2, 3], n_clusters=[2])
+    >>> result
+    <Sweep of 2 trials, recommended: <Trial with d = 2, 2 clusters: 2 regions, agreement 1.000>>
+    >>> result.best is result.trials[result.recommended]
+    True
+    >>> result.labels(result.best).shape, result.shown_labels(result.best).shape
+    ((40, 60), (40, 60))
     """
 
     prepared: PreparedImage
@@ -61,14 +82,32 @@ class Sweep:
     hierarchies: dict[int, Hierarchy] = field(default_factory=dict)
     _full: dict[int, Hierarchy] = field(default_factory=dict, init=False, repr=False)
 
+    def __repr__(self) -> str:
+        return f"<Sweep of {len(self.trials)} trials, recommended: {self.best!r}>"
+
     @property
     def best(self) -> Trial:
         """The recommended trial."""
         return self.trials[self.recommended]
 
     def labels(self, trial: Trial) -> NDArray[np.int32]:
-        """Make the label map of a trial at full size, (H, W): too much to keep of all of them."""
-        trial = _checked(trial)
+        """Make the label map of a trial at full size: too much to keep for all of them.
+
+        Parameters
+        ----------
+        trial : Trial
+            One of `trials`.
+
+        Returns
+        -------
+        (H, W) int32 array
+
+        Raises
+        ------
+        InvalidInputError
+            For what is no trial.
+        """
+        check_kind("trial", trial, Trial)
         if isinstance(trial.cut, Clusters):
             return self.prepared.full_labels(trial.small_labels)
         tree = self._full_hierarchy(trial.n_dims)
@@ -82,14 +121,24 @@ class Sweep:
         return self._full[n_dims]
 
     def shown_labels(self, trial: Trial) -> NDArray[np.int32]:
-        """Make a label map of a trial to look at: cleaned if the settings say so, but small."""
-        return self.prepared.clean_small(_checked(trial).small_labels)
+        """Make a label map of a trial to look at: cleaned if the settings say so, but small.
 
+        Parameters
+        ----------
+        trial : Trial
+            One of `trials`.
 
-def _checked(trial: Trial) -> Trial:
-    if not isinstance(trial, Trial):
-        raise InvalidInputError(f"trial must be one of Sweep.trials, got {shown(trial)}")
-    return trial
+        Returns
+        -------
+        (h, w) int32 array
+
+        Raises
+        ------
+        InvalidInputError
+            For what is no trial.
+        """
+        check_kind("trial", trial, Trial)
+        return self.prepared.clean_small(trial.small_labels)
 
 
 def sweep(

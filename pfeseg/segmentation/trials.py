@@ -30,7 +30,7 @@ FLAT_STEP = 0.01
 _CHUNK_EDGES = 1 << 15
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trial:
     """One segmentation of a sweep.
 
@@ -53,6 +53,18 @@ class Trial:
         one candidate only.
     timings : dict
         Seconds by stage.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> image = np.zeros((40, 60, 3), np.uint8)
+    >>> image[:, 30:] = (250, 200, 0)
+    >>> trial = pfeseg.sweep(image, n_regions=[1, 2]).best
+    >>> trial
+    <Trial with d = 8, 2 regions>
+    >>> trial.n_clusters, trial.level, trial.seconds == sum(trial.timings.values())
+    (None, None, True)
     """
 
     n_dims: int
@@ -64,6 +76,13 @@ class Trial:
     orthogonality_error: float | None
     agreement: float | None
     timings: dict[str, float]
+
+    def __repr__(self) -> str:
+        clusters = "" if self.n_clusters is None else f"{self.n_clusters} clusters: "
+        level = "" if self.level is None else f"level {self.level:g}: "
+        agreement = "" if self.agreement is None else f", agreement {self.agreement:.3f}"
+        found = f"{self.n_regions} region{'s' if self.n_regions > 1 else ''}"
+        return f"<Trial with d = {self.n_dims}, {clusters}{level}{found}{agreement}>"
 
     @property
     def n_clusters(self) -> int | None:

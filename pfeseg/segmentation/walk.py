@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.checks import check_callback, check_truth, shown, whole_number
+from pfeseg.checks import check_callback, check_kind, check_truth, whole_number
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.regions.merging import MergedImage
 from pfeseg.segmentation.clock import Clock
@@ -104,16 +104,35 @@ def segment_prepared(
     prepared : PreparedImage
     n_dims : int
         Dimension d.
-    cut : Cut
+    cut : Automatic, Clusters, Regions or Level
+        How the labels are cut.
     method : str, optional
         That of the settings unless given.
     on_iteration : callable, optional
         Called with each `IterationRecord` of the solver.
     hierarchy : bool
         Return the hierarchy of regions even if the labels are not cut from it.
+
+    Returns
+    -------
+    Segmentation
+
+    Raises
+    ------
+    InvalidInputError
+        For values that cannot be used; the message says what to change.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> image = np.zeros((40, 60, 3), np.uint8)
+    >>> image[:, 30:] = (250, 200, 0)
+    >>> prepared = pfeseg.PreparedImage(image, pfeseg.Settings())
+    >>> [pfeseg.segment_prepared(prepared, d, pfeseg.Clusters(2)).n_regions for d in (2, 3)]
+    [2, 2]
     """
-    if not isinstance(prepared, PreparedImage):
-        raise InvalidInputError(f"prepared must be a PreparedImage, got {shown(prepared)}")
+    check_kind("prepared", prepared, PreparedImage)
     n_dims, hierarchy = (
         whole_number("n_dims", n_dims, 1, 10**6),
         check_truth("hierarchy", hierarchy),

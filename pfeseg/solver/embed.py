@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pfeseg.checks import check_callback, check_threads, number_array, shown
+from pfeseg.checks import check_callback, check_kind, check_threads, number_array
 from pfeseg.errors import InvalidInputError, SolverWarning, argument
 from pfeseg.kernels import Elimination, available_threads
 from pfeseg.parallel import one_blas_thread
@@ -71,15 +71,47 @@ def embed(
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph, or (n, n) sparse matrix of weights
         With n nodes.
     Y0 : (n, d) array
         Start, such as the one of `gmm_initial_embedding`; d is at most n.
     settings : SolverSettings, optional
+        The paper's parameters unless given.
     on_iteration : callable, optional
         Called with each `IterationRecord`, in order.
     threads : int, optional
         All processors unless given; never changes the result.
+
+    Returns
+    -------
+    Embedding
+
+    Raises
+    ------
+    InvalidInputError
+        For a graph, a start or settings that cannot be used; the message says why.
+    SolverError
+        Where the numbers break down, as with weights of very different sizes.
+
+    Warns
+    -----
+    SolverWarning
+        Where the conjugate gradient does not reach its tolerance.
+
+    Examples
+    --------
+    Two triangles that are joined by a weak edge:
+
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> edges = [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5), (2, 3)]
+    >>> graph = pfeseg.Graph.from_edges(6, edges, [1, 1, 1, 1, 1, 1, 0.01])
+    >>> Y0 = np.eye(2)[[0, 0, 1, 1, 1, 1]]  # one node is on the wrong side
+    >>> embedding = pfeseg.embed(graph, Y0)
+    >>> embedding.Y.shape
+    (6, 2)
+    >>> pfeseg.cluster_embedding(embedding.Y, 2).tolist()
+    [0, 0, 0, 1, 1, 1]
     """
     return Solver(graph, settings, keep=False, threads=threads).embed(Y0, on_iteration)
 
@@ -296,8 +328,7 @@ def _constraint(P: FloatArray) -> NDArray[np.float64]:
 def _check_settings(settings: SolverSettings | None) -> SolverSettings:
     if settings is None:
         return SolverSettings()
-    if not isinstance(settings, SolverSettings):
-        raise InvalidInputError(f"settings must be SolverSettings, got {shown(settings)}")
+    check_kind("settings", settings, SolverSettings)
     return settings
 
 

@@ -41,6 +41,18 @@ class IterationRecord:
     seconds : float
         Computing time up to here, callbacks not counted. Iterations that ran
         without a check in between share the time at which they were all done.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> graph = pfeseg.Graph.from_edges(3, [(0, 1), (1, 2)], [1.0, 0.5])
+    >>> seen = []
+    >>> embedding = pfeseg.embed(graph, np.eye(3)[:, :2], on_iteration=seen.append)
+    >>> seen[0].stage, seen[0].outer, seen[0].inner
+    (1, 0, 0)
+    >>> seen[-1].stage, tuple(seen) == embedding.history
+    (2, True)
     """
 
     stage: int
@@ -72,6 +84,21 @@ class Embedding:
     preconditioner : {"cholesky", "ic0"} or None
         The one that was used; None with the direct solver.
     settings : SolverSettings
+        Those that it was computed with.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> graph = pfeseg.Graph.from_edges(3, [(0, 1), (1, 2)], [1.0, 0.5])
+    >>> embedding = pfeseg.embed(graph, np.eye(3)[:, :2])
+    >>> embedding.stop_reason
+    'stage 1: cap of 10 iterations; stage 2: cap of 100 iterations'
+    >>> embedding.preconditioner, len(embedding.history)
+    ('cholesky', 151)
+    >>> axes = embedding.plot()
+    >>> axes.get_ylabel()
+    'objective'
     """
 
     Y: FloatArray
@@ -86,7 +113,22 @@ class Embedding:
         return f"<Embedding of {n} nodes in {d} dimensions: {self.stop_reason}>"
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the objective against the iterations with matplotlib, into `ax` or a new figure."""
+        """Draw the objective against the iterations with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure unless given.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        InvalidInputError
+            If `ax` is something else, or matplotlib is not installed.
+        """
         from pfeseg.plotting import new_axes
 
         axes = new_axes(ax)

@@ -33,7 +33,7 @@ DEGREE_FLOOR = 1e-6
 """Smallest degree, in units of the mean degree, so that D is invertible for isolated nodes too."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Graph:
     """Undirected weighted graph, each edge stored once.
 
@@ -52,6 +52,22 @@ class Graph:
     positions : (n, c) int32 array or None
         Where the nodes lie, if they lie anywhere. They never change what is solved, only how
         fast: nodes that are joined should be near each other.
+
+    Examples
+    --------
+    >>> from pfeseg import Graph
+    >>> graph = Graph.from_edges(3, [(0, 1), (2, 1)], [1.0, 0.5])
+    >>> graph
+    <Graph of 3 nodes and 2 edges>
+    >>> graph.n_nodes, graph.n_edges, graph.degrees.tolist()
+    (3, 2, [1.0, 1.5, 0.5])
+    >>> graph.M.toarray()
+    array([[ 1. , -1. ,  0. ],
+           [ 0. ,  0.5, -0.5]])
+    >>> graph.W.toarray()
+    array([[0. , 1. , 0. ],
+           [1. , 0. , 0.5],
+           [0. , 0.5, 0. ]])
     """
 
     n_nodes: int
@@ -59,6 +75,9 @@ class Graph:
     weights: FloatArray
     degrees: FloatArray
     positions: NDArray[np.int32] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Graph of {self.n_nodes} nodes and {self.n_edges} edges>"
 
     @classmethod
     def from_edges(
@@ -80,6 +99,24 @@ class Graph:
             From 0 to `MAX_WEIGHT`; zeros become `WEIGHT_FLOOR`.
         positions : (n, c) integer array, optional
             Where the nodes lie, such as row and column of pixels; see `Graph`.
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        InvalidInputError
+            For edges that name no nodes, join a node to itself or come twice, and for weights
+            or positions that do not fit or are no finite numbers.
+
+        Examples
+        --------
+        >>> from pfeseg import Graph
+        >>> Graph.from_edges(2, [(0, 5)], [1.0])
+        Traceback (most recent call last):
+            ...
+        pfeseg.errors.InvalidInputError: edges must name nodes 0 to 1, found 0 to 5
         """
         n_nodes = whole_number("n_nodes", n_nodes, 1, MAX_NODES)
         pairs, values = any_array(edges, "edges"), number_array(weights, "weights")
@@ -136,7 +173,28 @@ class Graph:
         weights: FloatArray,
         positions: NDArray[np.int32] | None = None,
     ) -> Graph:
-        """Do as `from_edges` with edges that are known to be valid, the smaller node first."""
+        """Do as `from_edges` with edges that are known to be valid.
+
+        Parameters
+        ----------
+        n_nodes : int
+        edges : (m, 2) int32 array
+            The smaller node first, each pair once.
+        weights : (m,) float64 array
+        positions : (n, c) int32 array, optional
+            Where the nodes lie; see `Graph`.
+
+        Returns
+        -------
+        Graph
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pfeseg import Graph
+        >>> Graph.unchecked(2, np.array([[0, 1]], np.int32), np.array([0.5])).degrees
+        array([0.5, 0.5])
+        """
         weights = np.maximum(weights, WEIGHT_FLOOR)
         degrees = np.bincount(edges[:, 0], weights, n_nodes)
         degrees += np.bincount(edges[:, 1], weights, n_nodes)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg import kernels
-from pfeseg.errors import SolverError, argument
+from pfeseg.errors import argument
 from pfeseg.solver.graph import Graph
 from pfeseg.solver.settings import Precision
 from pfeseg.solver.split_bregman import DTYPES, Steps, breakdown, system_matrix
@@ -95,39 +95,3 @@ class PcgLoop:
         """Return the present Y, (n, d)."""
         Y: FloatArray = self._loop.solution()
         return Y
-
-
-def incomplete_cholesky(A: Any, relaxation: float = 0.0) -> tuple[Any, NDArray[np.float64]]:
-    """Factorise a symmetric sparse matrix without fill-in: A ~ L diag(pivots) L^T.
-
-    Parameters
-    ----------
-    A : (n, n) sparse array
-        Symmetric; both triangles stored.
-    relaxation : float in [0, 1]
-        Share of the dropped fill-in that is moved to the diagonal. 0 is IC(0);
-        1 is the modified form, which keeps the row sums.
-
-    Returns
-    -------
-    L : (n, n) csr_array
-        Unit lower triangular, on the pattern of A.
-    pivots : (n,) array
-    """
-    from scipy.sparse import csr_array, eye_array
-
-    A = csr_array(A, dtype=np.float64)
-    A.sum_duplicates()
-    if A.shape[0] != A.shape[1] or abs(A - A.T).max() > 1e-12 * abs(A).max():
-        raise SolverError("incomplete Cholesky needs a symmetric matrix; symmetrise it first")
-    try:
-        indptr, indices, values, pivots = kernels.incomplete_cholesky(
-            A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data, relaxation
-        )
-    except RuntimeError as error:
-        raise SolverError(
-            f"the matrix is not positive definite enough for incomplete Cholesky: {error}; "
-            "lower the relaxation or add to the diagonal"
-        ) from error
-    upper = csr_array((values, indices, indptr), shape=A.shape)
-    return csr_array(upper.T + eye_array(A.shape[0])), pivots

@@ -34,13 +34,25 @@ class SolverSettings:
     linear_solver : {"pcg", "direct"}
         The compiled solver, or SciPy's exact factorisation as reference (always in double).
     preconditioner : {"auto", "ic0", "cholesky"}
-        Of the compiled solver's conjugate gradient: incomplete Cholesky, as in the paper, or
-        complete, with which a solve is exact after one iteration. "auto" takes the complete one
-        where it has few entries, as on graphs of neighbouring pixels.
+        What the compiled solver preconditions its conjugate gradient with: the incomplete
+        Cholesky factorisation, as in the paper, or the complete one, with which a solve is exact
+        after one iteration. "auto" takes the complete one where it has few entries, as on graphs
+        of neighbouring pixels.
     pcg_rtol : float
         Relative residual at which PCG with incomplete Cholesky stops.
     precision : {"single", "double"}
-        Of the compiled solver.
+        What the compiled solver computes in.
+
+    Raises
+    ------
+    InvalidInputError
+        For values that are not of these; the message names the setting.
+
+    Examples
+    --------
+    >>> from pfeseg import SolverSettings
+    >>> SolverSettings(r_relaxed=1).lam
+    10000.0
     """
 
     lam: float = 1e4

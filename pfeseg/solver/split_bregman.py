@@ -107,17 +107,17 @@ class DirectLoop:
         self._U = self._Z
 
     def advance(self, iterations: int) -> Steps:
-        """Run the three steps of Algorithm 2 `iterations` times."""
+        """Run lines 5, 6 and 7 of Algorithm 2 `iterations` times."""
         M, lam, r, sqrt_degrees = self._graph.M, self._lam, self._r, self._sqrt_degrees
         energy, fidelity = [], []
         for _ in range(iterations):
-            # Eq. (13), times 2, with Q2 = P - B = F.
+            # Line 5: eq. (13), times 2, with Q2 = P - B = F.
             rhs = lam * (M.T @ (self._Z - self._U)) + r * sqrt_degrees * self._F
             self._Y = self._factor.solve(rhs)
             MY = M @ self._Y
             T = MY + self._U
-            self._Z = shrink(T, 1 / lam)  # eq. (9)
-            self._U = T - self._Z  # eq. (10)
+            self._Z = shrink(T, 1 / lam)  # line 6, eq. (9)
+            self._U = T - self._Z  # line 7, eq. (10)
             energy.append(np.abs(MY).sum(axis=0))
             fidelity.append(((sqrt_degrees * self._Y - self._F) ** 2).sum(axis=0))
         none = np.zeros((iterations, self._F.shape[1]), dtype=np.int32)

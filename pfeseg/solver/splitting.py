@@ -27,14 +27,15 @@ class OrthogonalSplitting:
         """Return F = P - B for the solution Y of a loop; both are (n, d)."""
         if self.B.dtype == np.float64:
             return self._next_target_in_double(Y)
-        gram = kernels.add_scaled(self.B, Y, self._sqrt_degrees, self._threads)  # X
+        gram = kernels.add_scaled(self.B, Y, self._sqrt_degrees, self._threads)  # B becomes X
         root = inverse_root(gram, self.B.dtype, self._rank)
         F = np.empty_like(self.B)
+        # Line 6, P = X root, and line 7, B = X - P, in one pass; F = P - B.
         kernels.split_off(self.B, root.astype(self.B.dtype), F, self._threads)
         return F
 
     def _next_target_in_double(self, Y: FloatArray) -> FloatArray:
-        self.B += self._sqrt_degrees[:, None] * Y
+        self.B += self._sqrt_degrees[:, None] * Y  # X
         P = polar(self.B, self._rank)  # line 6
         self.B -= P  # line 7
         return P - self.B

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.labels.maps import consecutive
-from pfeseg.regions.clean import absorb_small
+from pfeseg.regions.clean import absorb_small, neighbour_sets
 
 Labels = NDArray[np.int32]
 
@@ -38,19 +38,16 @@ def connected_regions(labels: Labels, values: NDArray[Any], smallest: float) -> 
     sums = np.zeros((count, len(channels)))
     for k, channel in enumerate(channels):
         sums[:, k] = np.bincount(flat, channel, count)
-    owner = absorb_small(sizes.tolist(), sums, _neighbour_sets(regions, count), smallest)
-    return consecutive(owner[regions])
+    neighbours = neighbour_sets(_touching(regions, count), count)
+    return consecutive(absorb_small(sizes.tolist(), sums, neighbours, smallest)[regions])
 
 
-def _neighbour_sets(regions: Labels, count: int) -> list[set[int]]:
-    neighbours: list[set[int]] = [set() for _ in range(count)]
+def _touching(regions: Labels, count: int) -> NDArray[np.int64]:
+    """List the pairs of regions that meet at the faces of voxels, (pairs, 2)."""
+    found = []
     for axis in range(3):
         before = np.take(regions, range(regions.shape[axis] - 1), axis)
         after = np.take(regions, range(1, regions.shape[axis]), axis)
         apart = before != after
-        keys = before[apart].astype(np.int64) * count + after[apart]
-        for key in np.unique(keys).tolist():
-            a, b = divmod(key, count)
-            neighbours[a].add(b)
-            neighbours[b].add(a)
-    return neighbours
+        found.append(np.unique(before[apart].astype(np.int64) * count + after[apart]))
+    return np.stack(np.divmod(np.unique(np.concatenate(found)), count), axis=1)

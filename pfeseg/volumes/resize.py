@@ -90,7 +90,7 @@ def noise_of(features: NDArray[np.floating[Any]]) -> float:
     noise = 0.0
     for channel in np.moveaxis(features, 3, 0):
         steps = [np.diff(channel, axis=axis) for axis in range(3) if channel.shape[axis] > 1]
-        # Of normal noise, half of the differences are below 0.6745 times their deviation.
+        # Half of the differences of normal noise are below 0.6745 times their deviation.
         typical = min((float(np.median(np.abs(step))) for step in steps), default=0.0)
         noise += (typical / (0.6745 * 2**0.5)) ** 2
     spread = float(features.var(axis=(0, 1, 2), dtype=np.float64).sum())

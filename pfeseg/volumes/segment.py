@@ -37,7 +37,7 @@ from pfeseg.volumes.resize import (
 from pfeseg.volumes.settings import Spacing, VolumeSettings, check_settings, check_spacing
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class VolumeSegmentation:
     """Result of `segment_volume`.
 
@@ -51,9 +51,20 @@ class VolumeSegmentation:
     image : Raster
         The volume as it was read and stretched, its slices below each other: (Z Y, X, c).
     spacing : (dz, dy, dx)
+        Distances of neighbouring voxels.
     timings : dict
         Seconds by stage.
     settings : VolumeSettings
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> volume = np.zeros((6, 8, 8), np.uint8)
+    >>> volume[2:5, 2:6, 2:6] = 200
+    >>> result = pfeseg.segment_volume(volume, pfeseg.VolumeSettings(n_clusters=2))
+    >>> result.n_regions, result.report()["volume_size"]
+    (2, [8, 8, 6])
     """
 
     labels: NDArray[np.int32]
@@ -64,13 +75,27 @@ class VolumeSegmentation:
     timings: dict[str, float]
     settings: VolumeSettings
 
+    def __repr__(self) -> str:
+        size = " x ".join(map(str, self.labels.shape[::-1]))
+        seconds = sum(self.timings.values())
+        return (
+            f"<VolumeSegmentation of {size} voxels: {self.n_regions} regions, "
+            f"d = {self.embedding.Y.shape[1]}, {seconds:.2f} s>"
+        )
+
     @property
     def n_regions(self) -> int:
         """Number of different labels."""
         return int(self.labels.max()) + 1
 
     def report(self) -> dict[str, Any]:
-        """Return what a sidecar file holds: settings, timings and how the solver ended."""
+        """Return what a sidecar file holds: settings, timings and how the solver ended.
+
+        Returns
+        -------
+        dict
+            Of what JSON can hold.
+        """
         black, white = self.image.ends
         return {
             "settings": self.settings.to_dict(),
@@ -107,6 +132,7 @@ def segment_volume(
     volume : (Z, Y, X) or (Z, Y, X, c) array
         Integers or floats, stretched as those of images are.
     settings : VolumeSettings, optional
+        The defaults unless given.
     on_iteration : callable, optional
         Called with each `IterationRecord` of the solver.
     spacing : (dz, dy, dx)
@@ -115,6 +141,25 @@ def segment_volume(
         All processors unless given; never changes the result.
     on_stage : callable, optional
         Called with the name of each stage when it begins.
+
+    Returns
+    -------
+    VolumeSegmentation
+
+    Raises
+    ------
+    InvalidInputError
+        For values, arrays or sizes that cannot be used; the message says what to change.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pfeseg
+    >>> volume = np.zeros((6, 8, 8), np.uint8)
+    >>> volume[2:5, 2:6, 2:6] = 200
+    >>> labels = pfeseg.segment_volume(volume, pfeseg.VolumeSettings(n_clusters=2)).labels
+    >>> bool((labels == (volume > 0)).all())
+    True
     """
     settings, spacing = check_settings(settings), check_spacing(spacing)
     check_callback("on_iteration", on_iteration)

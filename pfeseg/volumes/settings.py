@@ -8,7 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pfeseg.checks import MAX_SEED, known_fields, real_number, shown, to_positive, to_whole
+from pfeseg.checks import (
+    MAX_SEED,
+    check_kind,
+    known_fields,
+    real_number,
+    shown,
+    to_positive,
+    to_whole,
+)
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.image.options import check_bands, check_stretch
 from pfeseg.pixels.options import check_graph_options
@@ -44,6 +52,20 @@ class VolumeSettings:
     seed : int
         For the mixture and k-means.
     solver : SolverSettings
+
+    Raises
+    ------
+    InvalidInputError
+        For values that are not of these; the message names the setting.
+
+    Examples
+    --------
+    >>> from pfeseg import VolumeSettings
+    >>> settings = VolumeSettings(n_clusters=3)
+    >>> settings.dims
+    3
+    >>> VolumeSettings.from_dict(settings.to_dict()) == settings
+    True
     """
 
     n_clusters: int = USUAL_DIMS
@@ -66,8 +88,7 @@ class VolumeSettings:
         check_graph_options(4, "rgb", self.sigma)
         to_whole(self, "max_voxels", 8, 10**9)
         to_whole(self, "seed", 0, MAX_SEED)
-        if not isinstance(self.solver, SolverSettings):
-            raise InvalidInputError(f"solver must be SolverSettings, got {shown(self.solver)}")
+        check_kind("solver", self.solver, SolverSettings)
 
     @property
     def dims(self) -> int:
@@ -75,12 +96,33 @@ class VolumeSettings:
         return self.n_clusters if self.n_dims is None else self.n_dims
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as plain values."""
+        """Return the settings as plain values.
+
+        Returns
+        -------
+        dict
+            Of what JSON can hold.
+        """
         return dataclasses.asdict(self)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> VolumeSettings:
-        """Make settings of what `to_dict` returned."""
+        """Make settings of what `to_dict` returned.
+
+        Parameters
+        ----------
+        values : dict
+            Settings left out keep their defaults.
+
+        Returns
+        -------
+        VolumeSettings
+
+        Raises
+        ------
+        InvalidInputError
+            For names and values that are no settings.
+        """
         if not isinstance(values, dict) or not isinstance(values.get("solver", {}), dict):
             raise InvalidInputError("settings must be an object of names and values")
         solver = known_fields(SolverSettings, values.get("solver", {}))
@@ -92,8 +134,7 @@ def check_settings(settings: VolumeSettings | None) -> VolumeSettings:
     """Return the settings that were given, or the usual ones."""
     if settings is None:
         return VolumeSettings()
-    if not isinstance(settings, VolumeSettings):
-        raise InvalidInputError(f"settings must be VolumeSettings, got {shown(settings)}")
+    check_kind("settings", settings, VolumeSettings)
     return settings
 
 
