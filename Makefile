@@ -3,13 +3,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 SAMPLES := astronaut.jpg chelsea.jpg coffee.jpg rocket.jpg scene.png
 
+# Every page anew: a page that did not change may link to one that did.
+SPHINX := $(BIN)/sphinx-build --quiet --fail-on-warning --fresh-env --doctree-dir build/doctrees
+
 KERNEL_TESTS := $(addprefix tests/test_,$(addsuffix .py,kernels solver hierarchy boundaries image \
 	refine pictures files filters pixel_kernels))
 
 SANITIZED := LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=3000 UBSAN_OPTIONS=halt_on_error=1 PYTHONMALLOC=malloc
 
-.PHONY: help install lint type test coverage coverage-cpp bench bench-growth bench-tiles bench-quality bench-clustering profile faults slurm demo docs gallery fuzz sanitize clean
+.PHONY: help install lint type test coverage coverage-cpp bench bench-growth bench-tiles bench-quality bench-clustering profile faults slurm demo docs linkcheck man gallery fuzz sanitize clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-17s %s\n", $$1, $$2}'
@@ -47,7 +50,7 @@ coverage-cpp: ## Show the lines of the kernels that their tests do not run
 	build/coverage/bin/gcovr --root pfeseg/cpp --object-directory build/coverage/cpp
 
 bench: .venv/installed ## Measure speed and memory against named rivals; takes a few minutes
-	$(BIN)/python benchmarks/speed.py --json benchmarks/speed.json --readme README.md
+	$(BIN)/python benchmarks/speed.py --json benchmarks/speed.json --pages README.md docs/measurements.md
 
 bench-growth: .venv/installed ## Draw time against pixels beside rivals; takes a few minutes
 	$(BIN)/python benchmarks/growth.py --json benchmarks/growth.json
@@ -74,8 +77,15 @@ demo: .venv/installed ## Segment the sample images into demo/
 	$(BIN)/pfeseg segment $(addprefix sample_images/,$(SAMPLES)) -o demo --overwrite
 	@echo "Pictures to look at:"; ls demo/*_overlay.png
 
-docs: .venv/installed ## Rewrite docs/commands.md from the help pages
-	$(BIN)/python docs/make_commands.py
+docs: .venv/installed ## Build the documentation into build/site; warnings are errors
+	$(SPHINX) -b html docs build/site
+	@echo "Open build/site/index.html"
+
+linkcheck: .venv/installed ## Try the links of the documentation that lead elsewhere; needs a network
+	$(SPHINX) -b linkcheck docs build/linkcheck
+
+man: .venv/installed ## Build a man page for each command into build/man
+	$(SPHINX) -b man docs build/man
 
 gallery: .venv/installed ## Draw the pictures of the README and of docs/, and write docs/gallery.md
 	$(BIN)/python docs/make_pictures.py

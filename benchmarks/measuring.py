@@ -79,8 +79,8 @@ class Record:
         path.write_text(json.dumps(asdict(self), indent=1) + "\n")
 
 
-def write_into_readme(record: Record, readme: Path) -> None:
-    """Replace the figures in the tables of the README by those of a record.
+def write_into_page(record: Record, page: Path) -> None:
+    """Replace the figures in the tables of a page by those of a record.
 
     Rows are known by the name of their figure, or by the working size.
     """
@@ -97,8 +97,8 @@ def write_into_readme(record: Record, readme: Path) -> None:
             cells[1:] = [f"{figure.number} {figure.unit}" for figure in sized if figure]
         return f"| {' | '.join(cells)} |"
 
-    lines = readme.read_text().splitlines()
-    readme.write_text("\n".join(replaced(x) if x.startswith("| ") else x for x in lines) + "\n")
+    lines = page.read_text().splitlines()
+    page.write_text("\n".join(replaced(x) if x.startswith("| ") else x for x in lines) + "\n")
 
 
 def describe_machine() -> dict[str, Any]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-import re
 from dataclasses import fields
-from pathlib import Path
 
 import click
 import pytest
@@ -15,38 +12,13 @@ from pfeseg import Settings, SolverSettings
 from pfeseg.cli import COMMANDS, main
 from pfeseg.cli.settings import CUT_OPTIONS
 
-ROOT = Path(__file__).parent.parent
-PAGE = (ROOT / "docs" / "commands.md").read_text()
-
-
-def load_maker():
-    spec = importlib.util.spec_from_file_location("maker", ROOT / "docs" / "make_commands.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
 
 def options_of(name: str) -> list[click.Parameter]:
     return main.get_command(click.Context(main), name).params
 
 
-def test_the_commands_page_is_up_to_date():
-    fold = re.compile(r"\s+")  # releases of click break lines differently
-    assert fold.sub(" ", load_maker().commands_page()) == fold.sub(" ", PAGE), "run 'make docs'"
-
-
-def test_help_pages_show_no_control_words():
-    assert "\\b" not in PAGE
-
-
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_and_option_is_documented(name):
-    section = PAGE.split(f"## pfeseg {name}\n")[1].split("\n## ")[0]
-    for option in options_of(name):
-        if isinstance(option, click.Option):
-            assert option.help, option.name
-            for flag in option.opts:
-                assert re.search(rf"(^|[\s,]){re.escape(flag)}\b", section), flag
+def test_every_command_is_shown_by_an_example(name):
     assert any(f"pfeseg {name} " in block.text for page in GUIDES for block in page.blocks)
 
 
