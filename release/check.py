@@ -92,7 +92,9 @@ def uncommitted(root: Path) -> list[str]:
 def meaning(name: str, text: str) -> str:
     """Reduce a source file to what changes results or time: no comments, docstrings or spaces."""
     if not name.endswith(".py"):
-        plain = re.sub(r"//[^\n]*|/\*.*?\*/|^\s*#\s[^\n]*", "", text, flags=re.DOTALL | re.MULTILINE)
+        plain = re.sub(
+            r"//[^\n]*|/\*.*?\*/|^\s*#\s[^\n]*", "", text, flags=re.DOTALL | re.MULTILINE
+        )
         return re.sub(r"\s+", "", plain)
     tree = ast.parse(text)
     for node in ast.walk(tree):
@@ -110,7 +112,9 @@ def changed_since(root: Path, commit: str, parts: tuple[str, ...]) -> list[str]:
     """List the files of some parts of the package that mean something else than at a commit."""
     paths = [f"pfeseg/{part}" for part in parts]
     names = git(root, "diff", "--no-renames", "--name-only", commit, "HEAD", "--", *paths).split()
-    listed = {ref: git(root, "ls-tree", "-r", "--name-only", ref).split() for ref in (commit, "HEAD")}
+    listed = {
+        ref: git(root, "ls-tree", "-r", "--name-only", ref).split() for ref in (commit, "HEAD")
+    }
 
     def then(ref: str, name: str) -> str:
         return meaning(name, git(root, "show", f"{ref}:{name}")) if name in listed[ref] else ""

@@ -63,8 +63,10 @@ def main() -> int:
         name = "lowest" if lowest else f"python{version}"
         resolution = "lowest-direct" if lowest else "highest"
         results[version] = (
-            "passed" if try_suite(name, python, resolution, chosen.words) else "failed"
-        ) if python else "is not here"
+            ("passed" if try_suite(name, python, resolution, chosen.words) else "failed")
+            if python
+            else "is not here"
+        )
     for version, result in results.items():
         print(f"Python {version}: {result}")
     return int("failed" in results.values())

@@ -57,7 +57,9 @@ def test_a_requirement_of_one_of_the_two_only_is_told(copy):
 def test_figures_are_older_than_changes_of_code_but_not_of_comments(tmp_path):
     def commit(**files: str) -> None:
         for name, text in files.items():
-            path = tmp_path / {"py": "pfeseg/solver/a.py", "hpp": "pfeseg/cpp/a.hpp"}.get(name, name)
+            path = tmp_path / {"py": "pfeseg/solver/a.py", "hpp": "pfeseg/cpp/a.hpp"}.get(
+                name, name
+            )
             path.parent.mkdir(exist_ok=True, parents=True)
             path.write_text(text)
         check.git(tmp_path, "add", ".")
