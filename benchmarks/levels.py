@@ -29,7 +29,7 @@ from pfeseg.regions.levels import KNOTS, to_levels
 
 FloatArray = NDArray[np.float64]
 
-EDGES = np.concatenate([np.arange(-10, -4, 0.5), np.arange(-4, 4.1, 0.2)])
+EDGES = np.concatenate([[-10.0, -8.0, -6.0, -5.0], np.arange(-4, 4.1, 0.5)])
 """Log-odds between which strengths are counted together."""
 
 KNOTS_AT = np.array([-8.0, -4.0, 0.0, 4.0])
@@ -103,9 +103,9 @@ def show(title: str, counts: Counts) -> None:
         pixels, drawn = counts.pixels[here].sum(), counts.drawn[here].sum()
         share = f"{100 * drawn / pixels:.0f}" if pixels else "-"
         print(f"| {low:.1f} to {high:.1f} | {100 * pixels / counts.pixels.sum():.1f} | {share} |")
-    near = np.abs(strengths()) < 0.5
+    near = np.abs(strengths()) <= 0.5
     share = counts.drawn[near].sum() / counts.pixels[near].sum()
-    print(f"\nWhere merging has about even odds, a person draws {100 * share:.0f} %.")
+    print(f"\nWhere merging has about even odds, a person draws {100 * share:.0f} %.", flush=True)
 
 
 def main() -> None:
@@ -118,7 +118,7 @@ def main() -> None:
     train = count_split(every(chosen.root, "train", chosen.step), chosen.jobs)
     knots = tuple(zip(KNOTS_AT.tolist(), fit(train).tolist(), strict=True))
     print(f"KNOTS = {knots}")
-    print("as shipped" if knots == KNOTS else f"shipped are {KNOTS}")
+    print("as shipped" if knots == KNOTS else f"shipped are {KNOTS}", flush=True)
     show("Training images, by the levels as shipped", train)
     val = count_split(every(chosen.root, "val", chosen.step), chosen.jobs)
     show("Validation images, by the levels as shipped", val)

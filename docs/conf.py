@@ -64,4 +64,3 @@ man_pages = [
         for name, text in COMMANDS.items()
     ),
 ]
-man_show_urls = True

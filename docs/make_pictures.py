@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from pfeseg import Segmentation, Settings, as_raster, draw_overlay, segment
+from pfeseg.labels.following import follow
 from pfeseg.pictures.overlay import draw_contour_map
 
 DOCS = Path(__file__).parent
@@ -136,7 +137,7 @@ def draw_tutorial() -> None:
     assert result.hierarchy is not None
     save("coffee", strip([image, draw_overlay(image, result.labels)], 420))
     save("contours", strip([image, contours(result)], 420))
-    cuts = [result.hierarchy.with_regions(n) for n in (3, 9, 15, 40)]
+    cuts = follow([result.hierarchy.with_regions(n) for n in (3, 9, 15, 40)])
     save("levels", strip([draw_overlay(image, labels) for labels in cuts], 300))
     groups = [segment(image, n_clusters=k).labels for k in (4, 8)]
     save("clusters", strip([draw_overlay(image, labels) for labels in groups], 420))
@@ -187,9 +188,9 @@ def gallery_page() -> str:
 HEAD = """\
 # Gallery
 
-Each row shows an image, its regions, and the hierarchy of their boundaries, darker where the
-regions on both sides differ more. The command below a row gives the regions. Most commands have no
-options, so the gallery also shows where the default is not what you may want, and where
+Each row shows an image, its regions, and the hierarchy of all boundaries, darker where more people
+would draw them. The command below a row gives the regions. Most commands have no options, so the
+gallery also shows where the default is not what you may want, and where
 [another level](how-to/choosing-a-level.md) would be better.
 
 The photographs are copies that come with scikit-image. `make gallery`, in a clone of the

@@ -12,6 +12,7 @@ from textwrap import dedent
 from typing import Any
 
 import click
+from docutils import nodes
 from sphinx.application import Sphinx
 
 from pfeseg.cli import main
@@ -91,7 +92,16 @@ def fill_in(app: Sphinx, page: str, source: list[str]) -> None:
     source[0] = PLACE.sub(lambda found: command_help(found[1]), source[0])
 
 
+def without_links(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Leave the words of links to other pages, which man pages cannot follow."""
+    if app.builder.name == "man":
+        for link in list(doctree.findall(nodes.reference)):
+            if "://" not in link.get("refuri", ""):
+                link.replace_self(link.children)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Listen for pages."""
     app.connect("source-read", fill_in)
+    app.connect("doctree-resolved", without_links)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -102,7 +102,7 @@ def bsds(
       table.md            the paper's table with bootstrap intervals, and the published figures
       scores.csv          all scores and times; rows/METHOD/*.csv those of each image
       figure1.png, .pdf   some images and their segmentations for d = 5, 10, ..., 25;
-                          figure1_hierarchy.* those of the levels 0.4, 0.45, ..., 0.6
+                          figure1_hierarchy.* those of the levels 0.3, 0.4, ..., 0.7
       figure2.png, .pdf   box plots of the computing time for each d, and for the hierarchy
       segs/METHOD/*.mat   the segmentations, in the format of the benchmark
       ucm/*.mat           the contour maps of the hierarchy, in the format of the benchmark

@@ -33,6 +33,8 @@ from pfeseg.cli.wording import say, usage_errors
 from pfeseg.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    from pfeseg.image.arrays import Raster
+    from pfeseg.segmentation.settings import Settings
     from pfeseg.segmentation.sweep import Sweep
 
 
@@ -158,7 +160,6 @@ def sweep(
         sweep_sheet,
         sweep_table,
     )
-    from pfeseg.segmentation.memory import refuse_too_large
     from pfeseg.segmentation.pairs import sweep_pairs
     from pfeseg.segmentation.sweep import sweep as run_sweep
 
@@ -181,12 +182,9 @@ def sweep(
         check_size(ground_truth, truths, picture.shape)
     asked, candidates = sweep_pairs(settings, picture.shape, dims, **cuts)
     tried = {d for d, _ in asked}
-    try:
-        largest = settings.changed(n_dims=max(tried))
-        limit = memory_limit_of(memory_limit, min(machines.jobs, len(tried)))
-        refuse_too_large(picture.shape, largest, limit, many=True, image=picture)
-    except InvalidInputError as error:
-        raise InvalidInputError(f"{image}: {error.marked}") from error
+    _check_memory(
+        picture, settings, image, max(tried), memory_limit, min(machines.jobs, len(tried))
+    )
     with (
         machines.open(len(tried), folder, [image]) as engine,
         count_bar(len(tried), "dimension", quiet) as bar,
@@ -202,7 +200,7 @@ def sweep(
             threads=threads,
         )
     rows, shown = sweep_rows(result, truths), shown_rows(result, len(asked))
-    words = [[*cut_words(trial, with_d=dims is not None)] for trial in result.trials]
+    words = [cut_words(trial, with_d=dims is not None) for trial in result.trials]
     start = ["pfeseg", "segment", str(image), *option_words(settings), *_reading_words(reading)]
     data = sweep_data(image, reading, result, rows, [shlex.join(start + own) for own in words])
     write_text(table, sweep_csv(rows))
@@ -222,6 +220,25 @@ def sweep(
     click.echo(f"recommended: {' '.join(words[result.recommended])}{_why(result)}")
     if not quiet:
         say("written: " + ", ".join(map(str, results)))
+
+
+def _check_memory(
+    picture: Raster,
+    settings: Settings,
+    path: Path,
+    n_dims: int,
+    given: float | str | None,
+    jobs: int,
+) -> None:
+    """Refuse an image that is too large for the largest dimension, by its name."""
+    from pfeseg.segmentation.memory import refuse_too_large
+
+    largest = settings.changed(n_dims=n_dims)
+    try:
+        limit = memory_limit_of(given, jobs)
+        refuse_too_large(picture.shape, largest, limit, many=True, image=picture)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{path}: {error.marked}") from error
 
 
 def _reading_words(reading: dict[str, Any]) -> list[str]:
