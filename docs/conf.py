@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from pathlib import Path
 
@@ -43,11 +42,6 @@ napoleon_preprocess_types = False
 autodoc_typehints = "none"  # docstrings have the types, with the shapes of arrays
 autodoc_member_order = "bysource"
 add_module_names = False
-
-if not (DOCS / "how-to").exists():  # groups of pages that are still to come
-    logging.getLogger("sphinx.sphinx.directives.other").addFilter(
-        lambda record: "glob pattern" not in str(record.msg)
-    )
 
 html_math_renderer = "drawn"
 html_theme = "furo"
