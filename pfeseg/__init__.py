@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from pfeseg.volumes.segment import VolumeSegmentation, segment_volume
     from pfeseg.volumes.settings import VolumeSettings
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
     "Automatic": "segmentation.cuts",

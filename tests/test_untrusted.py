@@ -351,3 +351,33 @@ def test_a_segment_is_unpacked_no_further_than_its_pixels(tmp_path, codec):
         path.write_bytes(broken)
         with pytest.raises(InvalidInputError):
             read_image(path)
+
+
+def test_a_raster_that_claims_any_size_is_refused_before_its_tiles_are_counted_out(tmp_path):
+    import tifffile
+
+    path = tmp_path / "a.tif"
+    tifffile.imwrite(path, np.zeros((64, 64), np.uint8), tile=(64, 64), compression="zlib")
+    content = bytearray(path.read_bytes())
+    with tifffile.TiffFile(path) as tiff:
+        for number, side in ((256, 2**31 - 1), (257, 2**30)):
+            tag = tiff.pages[0].tags[number]
+            struct.pack_into("<HHII", content, tag.offset, number, 4, 1, side)
+    path.write_bytes(content)
+    result = limited("segment", path, "--tile", 64, "-o", tmp_path / "out", memory=2 * 10**9)
+    refused(result, "2147483647 x 1073741824 pixels are at least 562949953421312 tiles")
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_a_page_reads_no_image_that_is_larger_than_its_report_says(tmp_path, vast):
+    import json
+
+    (tmp_path / "a.png").write_bytes(huge_png(20, 20))
+    done = limited("segment", tmp_path / "a.png", "-q", memory=4 * 10**9)
+    assert done.returncode == 0, done.stderr
+    report = json.loads((tmp_path / "a.json").read_text())
+    del report["input_bytes"]
+    (tmp_path / "a.json").write_text(json.dumps(report))
+    (tmp_path / "a.png").write_bytes(vast)
+    page = limited("report", tmp_path, "-o", tmp_path / "page.html", memory=10**9)
+    assert page.returncode == 0, page.stderr

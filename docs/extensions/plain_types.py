@@ -19,7 +19,7 @@ def leave_words(app: Sphinx, doctree: nodes.document) -> None:
     """Turn the references of types that are no public names into the words that they were."""
     for reference in list(doctree.findall(pending_xref)):
         name = str(reference.get("reftarget", "")).removeprefix("pfeseg.")
-        is_type = (reference.get("refdomain"), reference.get("reftype")) == ("py", "class")
+        is_type = reference.get("refdomain") == "py" and reference["reftype"] in ("class", "exc")
         if is_type and name not in pfeseg.__all__:
             reference.replace_self(reference.children)
     for text in list(doctree.findall(nodes.Text)):

@@ -219,6 +219,9 @@ std::tuple<Result<int32_t, 1>, Result<T, 1>, Result<T, 2>> improve_centres(
     const size_t n = rows.shape(0), d = rows.shape(1), k = centres.shape(0);
     if (weights.size() != n || centres.shape(1) != d || k < 1 || k > n || d < 1)
         throw std::invalid_argument("rows, weights and centres do not fit together");
+    constexpr int most = 10000;  // labels may come again and again
+    if (max_iterations < 0 || max_iterations > most)
+        throw std::invalid_argument("there may be 0 to 10000 iterations");
     Clustering<T> found;
     {
         nb::gil_scoped_release release;

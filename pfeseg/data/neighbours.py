@@ -32,7 +32,7 @@ def nearest_rows(
 def _approximate(
     X: Any, k: int, seed: int, n_jobs: int | None
 ) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Do so by nearest neighbour descent; a row may find fewer than k, which then repeat."""
+    """Find them by nearest neighbour descent; a row may find fewer than k, which then repeat."""
     from pynndescent import NNDescent
 
     index = NNDescent(

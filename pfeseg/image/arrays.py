@@ -287,7 +287,7 @@ def as_raster(
 def pixels_as_raster(
     pixels: NDArray[Any], stretch: str = "auto", bands: str = "auto", mask: ArrayLike | None = None
 ) -> Raster:
-    """Do as `as_raster` with pixels of which none are opacity: files tell what is, and it is gone.
+    """Do as `as_raster` with pixels none of which are opacity, as readers of files return them.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def pixels_as_raster(
 def _raster_of(
     image: ImageLike, array: NDArray[Any], stretch: str, bands: str, mask: ArrayLike | None
 ) -> Raster:
-    """Make a raster of the array of an image, which may be one that masks pixels itself."""
+    """Make a raster of the array of an image; the image itself may be a masked array."""
     check_stretch(stretch)
     check_bands(bands)
     values = array.reshape(*array.shape[:2], -1)

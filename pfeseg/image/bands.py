@@ -18,10 +18,10 @@ from pfeseg.image.stretch import BLOCK_ROWS, find_percentiles, find_range
 from pfeseg.parallel import one_blas_thread
 
 ENOUGH_VARIANCE = 0.995
-"""Share of the variance that the components keep..."""
+"""Share of the variance that the components keep."""
 
 FEWEST_COMPONENTS, MOST_COMPONENTS = 2, 6
-"""...if so many do."""
+"""How many components are kept at least, and at most, whatever their share."""
 
 SPREAD = 24.0
 """Root of the variance of all components, in units of CIELAB: that of half the photographs of

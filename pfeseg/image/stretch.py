@@ -3,13 +3,13 @@
 An image of 8 bits is taken as it is. A deeper one seldom uses all that its type could hold: a
 camera of 12 bits fills a sixteenth of 16. By default ("auto") it is stretched:
 
-1. Where its percentiles 0.1 and 99.9 span at least half of a range that such numbers are usually
-   made for, it is taken to be made for that: 0 to 2^b - 1 for as many bits b as they need,
-   8 at least, or the whole type where they are negative. So one photograph is the same in 8 bits,
-   as 12 bits in 16, in 16 bits and in floats from 0 to 255: its contrast tells which regions are
-   found, and is not to depend on how it was stored.
+1. Numbers usually come from a range of 0 to 2^b - 1, b being as many bits as they need, and 8 at
+   least, or from the whole type where some are negative. Where the percentiles 0.1 and 99.9 of the
+   image span at least half of that range, its ends are black and white. So one photograph is the
+   same in 8 bits, as 12 bits in 16, in 16 bits and in floats from 0 to 255: its contrast tells
+   which regions are found, and must not depend on how it was stored.
 2. Else the percentiles themselves become black and white, as half the contrast or more would be
-   lost, all of it where much is added to every value.
+   lost otherwise, and all of it where much is added to every value.
 
 Floats in [0, 1] are taken as they are, whatever they use of it: every stage hands on such
 numbers, as do most libraries, and would see others if each of them was stretched anew.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from pfeseg.errors import InvalidInputError, PfesegWarning
 from pfeseg.files.kinds import KINDS, LABELS_FORMATS, PAGE, REPORT
 from pfeseg.files.labels import read_labels
+from pfeseg.files.opening import MAX_PIXELS
 from pfeseg.files.page_data import PageData, read_page_data
 from pfeseg.files.raster import read_raster
 from pfeseg.files.report import read_report
@@ -163,7 +165,7 @@ def _read_original(original: Path, report: dict[str, Any]) -> Raster | None:
                 settings.get("stretch"),
                 settings.get("bands"),
                 page=int(report.get("page", 0)),
-                allow_huge=True,  # as it was read before
+                allow_huge=math.prod(report["image_size"]) > MAX_PIXELS,  # as it was read before
                 mask=report.get("mask"),
                 nodata=[float(value) for value in report.get("nodata", ())],
             )

@@ -389,7 +389,7 @@ def merge_levels(
 ) -> FloatArray:
     """Return the level at which two regions come together by some merges, for many pairs.
 
-    That of a region and itself is of no use.
+    What it returns for a region and itself means nothing.
     """
     if not len(merges):
         return np.zeros(len(first))

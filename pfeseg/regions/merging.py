@@ -34,7 +34,7 @@ at level 1/2. Specks at the crossings of contours are no things, and people draw
 
 COARSE_WEIGHT, TYPICAL = 0.3, 0.05
 """Beyond level 1/2, the logarithm of the smaller area counts by so much more, as a share of the
-typical one: fewer regions than there are things shall be the large ones."""
+typical one: where fewer regions are left than there are things, they are the large ones."""
 
 BASIN_BLUR = 1.0
 """Width, in pixels, of the Gaussian that smooths the contours before basins are sought."""

@@ -26,8 +26,8 @@ def refine_labels(labels: ArrayLike, image: ImageLike) -> Labels:
     """Enlarge a label map, and draw its boundaries anew along the edges of the image.
 
     The map is doubled in size until it has that of the image. Each time, pixels within two
-    steps of a boundary are given anew: they are flooded from both sides, in the order
-    of the gradient of the colours. What was connected stays so.
+    steps of a boundary are assigned anew: they are flooded from both sides, in the order of the
+    gradient of the colours. What was connected stays connected.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ class DataSettings:
     @classmethod
     def from_dict(cls, values: Any) -> DataSettings:
         """Make settings of what `to_dict` returned."""
-        return cls(**values)
+        return cls(**values | {"drop": tuple(values["drop"])})
 
 
 @dataclass(frozen=True)

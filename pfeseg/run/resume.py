@@ -132,7 +132,7 @@ def _flat(settings: Any, kind: type[AskedSettings]) -> dict[str, Any]:
     """Return settings of a report, those of the solver among them, as this version names them."""
     try:
         return _asked(kind.from_dict(settings))
-    except (InvalidInputError, TypeError, AttributeError):
+    except (InvalidInputError, TypeError, AttributeError, KeyError):
         return {}
 
 

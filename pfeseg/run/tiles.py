@@ -42,6 +42,8 @@ from pfeseg.segmentation.settings import Settings
 FINEST = 0.04
 """Level of the pieces into which tiles are cut at most; at most half that of the result, too."""
 
+MAX_TILES = 1_000_000
+
 OnTile = Callable[[str, int, int], None]
 """Told the stage, how many of its tiles or rows are done, and how many there are."""
 
@@ -134,6 +136,7 @@ def _open(task: Task, folder: Path, engine: Engine) -> TiledImage:
         nodata=task.nodata,
         bands=settings.bands,
     )
+    _refuse_too_many(image.shape, task)
     tiling = Tiling.of(image.shape, task.tile)
     rows, columns = tiling.window(0)
     refuse_too_large((rows.stop, columns.stop), settings, task.memory_limit)
@@ -142,6 +145,18 @@ def _open(task: Task, folder: Path, engine: Engine) -> TiledImage:
     cut = settings.resolved_cut
     finest = min(FINEST, cut.level / 2) if isinstance(cut, Level) else FINEST
     return TiledImage(image, model, Mosaic(folder, tiling), settings, finest)
+
+
+def _refuse_too_many(shape: tuple[int, int], task: Task) -> None:
+    """Refuse what a small file can claim, and nobody has."""
+    assert task.tile is not None
+    height, width = shape
+    count = -(-height // task.tile) * -(-width // task.tile)
+    if count > MAX_TILES:
+        raise InvalidInputError(
+            f"{task.source}: {width} x {height} pixels are at least {count} tiles, more than "
+            f"{MAX_TILES}; give larger ones with {argument('tile')} if the size is right"
+        )
 
 
 def _cut(of: TiledImage, engine: Engine, threads: int | None, told: OnTile) -> None:

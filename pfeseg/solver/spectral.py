@@ -59,8 +59,8 @@ class Eigenmaps:
 def laplacian_eigenmaps(graph: Graph, n_vectors: int) -> Eigenmaps:
     """Compute at least `n_vectors` eigenvectors, or all n where there are fewer.
 
-    By LOBPCG, a block method, which finds eigenvalues of any multiplicity: the pieces of a
-    disconnected graph have one eigenvalue 0 each, and alike pieces have all in common. (A Lanczos
+    LOBPCG is a block method, which finds eigenvalues of any multiplicity: each piece of a
+    disconnected graph has an eigenvalue 0, and pieces that are alike have all in common. (A Lanczos
     method such as ARPACK misses copies.)
     """
     from threadpoolctl import threadpool_limits

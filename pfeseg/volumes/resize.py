@@ -84,8 +84,8 @@ def voxel_sizes(shape: Shape, small: Shape, spacing: Spacing) -> Spacing:
 def noise_of(features: NDArray[np.floating[Any]]) -> float:
     """Estimate the noise of a volume, (z, y, x, c), as a share of what its values vary.
 
-    By the typical difference of neighbours, which few boundaries change: 0 where most of the
-    volume is flat.
+    It follows from the typical difference of neighbours, which few boundaries change, and is 0
+    where most of the volume is flat.
     """
     noise = 0.0
     for channel in np.moveaxis(features, 3, 0):
