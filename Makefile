@@ -60,7 +60,7 @@ profile: .venv/installed ## Show where the time goes, by stages and functions
 	$(BIN)/python benchmarks/hotspots.py
 
 bench-quality: .venv/installed ## Compare segmentations with those of rivals on BSDS500_ROOT; half an hour
-	$(BIN)/python benchmarks/quality.py --json benchmarks/quality.json --readme README.md
+	$(BIN)/python benchmarks/quality.py --json benchmarks/quality.json --pages README.md docs/measurements.md
 
 faults: .venv/installed ## Stop batches at 30 random moments, and finish them; takes two minutes
 	$(BIN)/python tests/faults.py

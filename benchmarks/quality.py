@@ -179,7 +179,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1, help="runs of the default")
     parser.add_argument("--only", default="", help="part of the names of the rows to compute")
     parser.add_argument("--json", type=Path, help="file whose rows are replaced by those computed")
-    parser.add_argument("--readme", type=Path, help="file whose table gets the figures")
+    parser.add_argument(
+        "--pages", type=Path, nargs="+", default=[], help="files whose tables get the figures"
+    )
     chosen = parser.parse_args()
     if chosen.root is None:
         sys.exit("set BSDS500_ROOT to the folder of BSDS500, or give it as argument")
@@ -206,8 +208,8 @@ def main() -> None:
             judge_default(table, val, seed, chosen.jobs)
     if chosen.json:
         table.write(chosen.json)
-    if chosen.readme:
-        write_scores_into(chosen.readme, table)
+    for page in chosen.pages:
+        write_scores_into(page, table)
 
 
 def judge_default(table: Table, val: list[Item], seed: int, jobs: int) -> None:

@@ -42,13 +42,21 @@ class Row:
     pfeseg: str
 
     @property
-    def line(self) -> str:
-        """The row in Markdown."""
-        figures = [
-            "" if f is None else " / ".join(f"{x:.3f}" for x in f) for f in (self.one, self.ois)
-        ]
+    def cells(self) -> list[str]:
+        """The cells of the row in the long table."""
+        figures = [" / ".join(f"{x:.3f}" for x in scores or ()) for scores in (self.one, self.ois)]
         seconds = "" if self.seconds is None else f"{self.seconds:.2f}"
-        return f"| {self.method} | {figures[0]} | {self.setting} | {figures[1]} | {seconds} |"
+        return [self.method, figures[0], self.setting, figures[1], seconds]
+
+    @property
+    def short_cells(self) -> list[str]:
+        """The cells of the row in the short table: the method, and the scores with one setting."""
+        return [self.method, *(f"{score:.3f}" for score in self.one or ())]
+
+
+def line_of(cells: list[str]) -> str:
+    """Write a row in Markdown."""
+    return f"| {' | '.join(cells)} |"
 
 
 @dataclass
@@ -72,7 +80,7 @@ class Table:
         taken = None if seconds is None else round(seconds, 3)
         row = Row(method, setting, three(one), three(ois), taken, *counts, pfeseg.__version__)
         self.rows.append(row)
-        print(row.line, flush=True)
+        print(line_of(row.cells), flush=True)
 
     def write(self, path: Path) -> None:
         """Write the rows in the place of those of the same methods; other rows stay."""
@@ -93,19 +101,20 @@ def _tuples(row: dict[str, Any]) -> dict[str, Any]:
     return {name: tuple(x) if isinstance(x, list) else x for name, x in row.items()}
 
 
-def short_line(row: Row) -> str:
-    """Return the row as the README has it: the method, and three figures with one setting."""
-    figures = " | ".join(f"{score:.3f}" for score in row.one or ())
-    return f"| {row.method} | {figures} |"
-
-
 def write_scores_into(page: Path, table: Table) -> None:
-    """Replace the rows of a page that tell the same methods."""
-    new = {row.method: short_line(row) for row in table.rows}
+    """Replace the figures of the long and the short tables of a page; bold rows stay bold."""
+    rows = {(row.method, row.setting): row for row in table.rows}
+    rows |= {(row.method, ""): row for row in table.rows}
+
+    def replaced(line: str) -> str:
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        plain = [cell.strip("*") for cell in cells]
+        row = rows.get((plain[0], plain[2] if len(cells) == 5 else "")) if cells else None
+        if row is None or len(cells) not in (4, 5):
+            return line
+        new = row.cells if len(cells) == 5 else row.short_cells
+        pairs = zip(cells, new, strict=True)
+        return line_of([f"**{cell}**" if old.startswith("**") else cell for old, cell in pairs])
+
     lines = page.read_text().splitlines()
-    page.write_text("\n".join(new.get(_method(x), x) for x in lines) + "\n")
-
-
-def _method(line: str) -> str:
-    cells = line.split("|")
-    return cells[1].strip() if len(cells) == 6 else ""
+    page.write_text("\n".join(map(replaced, lines)) + "\n")

@@ -17,7 +17,9 @@ from helpers import ROOT
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 from measuring import Figure
-from scores import read_rows, short_line
+from scores import Table, read_rows, write_scores_into
+
+from pfeseg import Scores
 
 README = GUIDES[0]
 PICTURES = ROOT / "docs" / "pictures"
@@ -118,10 +120,45 @@ def test_figures_of_speed_in_the_readme_were_measured():
         assert told == f"{figure.number} {figure.unit}".strip(), what
 
 
+QUALITY = ROOT / "benchmarks" / "quality.json"
+
+
+@pytest.mark.skipif(not QUALITY.exists(), reason="no quality.json: 'make bench-quality' writes it")
 def test_figures_of_quality_in_the_readme_were_measured():
-    measured = {row.method: row for row in read_rows(ROOT / "benchmarks" / "quality.json")}
+    measured = {row.method: row for row in read_rows(QUALITY)}
     rows = rows_of("method")
     assert "pfeseg, default" in [cells[0] for cells in rows]
     for cells in rows:
-        assert f"| {' | '.join(cells)} |" == short_line(measured[cells[0]])
+        assert cells == measured[cells[0]].short_cells
         assert measured[cells[0]].judged_on == 100
+
+
+def test_figures_of_quality_are_written_into_pages(tmp_path):
+    table = Table(tuned_on=50, judged_on=100)
+    scores = Scores(covering=0.5, pri=0.75, vi=1.25)
+    table.add("ours", "level=0.5", scores, scores, 0.1)
+    table.add("theirs", "k=3", scores)
+    table.add("theirs", "k=4", Scores(covering=0.25, pri=0.5, vi=2.0))
+    page = tmp_path / "page.md"
+    page.write_text("| ours | 1 | 2 | 3 |\n| **ours** | **old** | level=0.5 | **old** | |\n"
+                    "| theirs | old | k=4 | | |\n| nobody | 1 | 2 | 3 |\n")  # fmt: skip
+    write_scores_into(page, table)
+    assert page.read_text().splitlines() == [
+        "| ours | 0.500 | 0.750 | 1.250 |",
+        "| **ours** | **0.500 / 0.750 / 1.250** | level=0.5 | **0.500 / 0.750 / 1.250** | 0.10 |",
+        "| theirs | 0.250 / 0.500 / 2.000 | k=4 |  |  |",
+        "| nobody | 1 | 2 | 3 |",
+    ]
+    table.write(tmp_path / "rows.json")
+    assert read_rows(tmp_path / "rows.json") == table.rows
+
+
+def test_the_gallery_is_what_its_script_writes(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    from make_pictures import EXHIBITS, gallery_page
+
+    assert (ROOT / "docs" / "gallery.md").read_text() == gallery_page()
+    for exhibit in EXHIBITS:
+        assert exhibit.origin.endswith(("CC0", "public domain")) or "drawn by" in exhibit.origin
+        options = [word for word in exhibit.words.split() if word.startswith("--")]
+        assert len(options) == len(exhibit.settings)
