@@ -1,110 +1,77 @@
-"""Rasters that are read and written by parts."""
+"""Results are written where files that are open cannot be renamed or removed, as on Windows.
+
+The rules are imposed on this system; wheels.yml runs test_installed.py on Windows itself.
+"""
 
 from __future__ import annotations
 
-import imageio.v3 as iio
-import numpy as np
+import subprocess
+import sys
+
 import pytest
-import tifffile
-from helpers import SAMPLES
-from PIL import Image
+from helpers import SAMPLES, names
 
-from pfeseg import InvalidInputError, Settings, as_raster
-from pfeseg.files.labels import read_labels, write_label_blocks
-from pfeseg.files.raster import read_raster
-from pfeseg.files.windows import open_windows
-from pfeseg.run.plan import Task
-from pfeseg.run.tiles import sew_raster
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
-PHOTO = np.ascontiguousarray(iio.imread(SAMPLES / "coffee.jpg")[::2, ::2])
+WINDOWS_RULES = """
+import os, shutil, signal, sys
+sys.modules["fcntl"] = None
+for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_DIRECTORY", "pathconf", "sched_getaffinity", "sysconf"):
+    delattr(os, name)
+for name in ("SIGHUP", "SIGKILL", "pthread_sigmask"):
+    delattr(signal, name)
+shutil._use_fd_functions = False
+open_as_here = os.open
 
+def open_as_there(path, *rest, **named):
+    if os.path.isdir(path):
+        raise PermissionError(13, "Permission denied")
+    return open_as_here(path, *rest, **named)
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"rowsperstrip": 7},
-        {"rowsperstrip": 30, "compression": "zlib"},
-        {"tile": (48, 32)},
-        {"tile": (32, 64), "compression": "zlib", "predictor": True},
-        {"planarconfig": "separate", "tile": (32, 32), "compression": "zlib"},
-        {"planarconfig": "separate", "byteorder": ">"},
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.float32])
-def test_windows_of_a_file_are_parts_of_its_image(tmp_path, options, kind):
-    array = (PHOTO[:150, :140] * kind(3)).astype(kind)
-    if kind is np.float32:  # tifffile itself has no predictor of floats
-        options = {name: value for name, value in options.items() if name != "predictor"}
-    stored = np.moveaxis(array, 2, 0) if "planarconfig" in options else array
-    tifffile.imwrite(tmp_path / "a.tif", stored, photometric="rgb", **options)
-    opened = open_windows(tmp_path / "a.tif", tmp_path)
-    assert opened.pixels.page == 0  # not read whole
-    for window in ((slice(0, 150), slice(0, 140)), (slice(31, 97), slice(63, 65))):
-        np.testing.assert_array_equal(opened.read(window, "auto")[0], array[window])
-        assert opened.read(window, "auto")[1] is None
+def is_open(path):
+    here = os.path.realpath(path)
+    for number in os.listdir("/proc/self/fd"):
+        if os.path.exists(f"/proc/self/fd/{number}"):
+            there = os.path.realpath(f"/proc/self/fd/{number}")
+            if there == here or there.startswith(here + os.sep):
+                return True
+    return False
 
+def guarded(change):
+    def changed(path, *rest, **named):
+        if is_open(path):
+            raise PermissionError(13, "used by another process")
+        return change(path, *rest, **named)
+    return changed
 
-def test_other_files_are_read_whole_once(tmp_path):
-    for name in ("a.png", "a.npy", "turned.tif"):
-        path = tmp_path / name
-        if name == "a.npy":
-            np.save(path, PHOTO)
-        elif name == "a.png":
-            iio.imwrite(path, PHOTO)
-        else:
-            Image.fromarray(PHOTO).save(path, tiffinfo={274: 6})
-        opened = open_windows(path, tmp_path)
-        assert opened.shape == ((200, 300) if name != "turned.tif" else (300, 200))
-        window = slice(5, 50), slice(8, 90)
-        expected = read_raster(path).values[window]
-        np.testing.assert_array_equal(opened.read(window, "auto")[0], expected)
+os.open = open_as_there
+for name in ("rename", "replace", "unlink", "rmdir"):
+    setattr(os, name, guarded(getattr(os, name)))
+"""
 
 
-def test_nodata_alpha_and_masks_within_files_are_found_in_windows(tmp_path):
-    alpha = np.where(np.indices((200, 300)).sum(0) % 7 > 2, 255, 0).astype(np.uint8)
-    rgba = np.dstack([PHOTO, alpha])
-    tifffile.imwrite(tmp_path / "a.tif", rgba, photometric="rgb", extrasamples=["unassalpha"])
-    window = slice(10, 90), slice(20, 70)
-    array, inside = open_windows(tmp_path / "a.tif", tmp_path, mask="alpha").read(window, "auto")
-    np.testing.assert_array_equal(inside, alpha[window] > 0)
-    np.testing.assert_array_equal(array, read_raster(tmp_path / "a.tif").values[window])
-    tags = [(42113, "s", 0, "12", False)]
-    deep = PHOTO[..., 0].astype(np.int16)
-    tifffile.imwrite(tmp_path / "n.tif", deep, extratags=tags)
-    opened = open_windows(tmp_path / "n.tif", tmp_path, nodata=(40.0,))
-    np.testing.assert_array_equal(opened.read(window, "auto")[1], ~np.isin(deep[window], (12, 40)))
-    with tifffile.TiffWriter(tmp_path / "m.tif") as tiff:
-        tiff.write(PHOTO, photometric="rgb")
-        tiff.write(alpha > 0, subfiletype=4)
-    np.testing.assert_array_equal(
-        open_windows(tmp_path / "m.tif", tmp_path).read(window, "auto")[1], alpha[window] > 0
-    )
-    with pytest.raises(InvalidInputError, match="no alpha channel"):
-        open_windows(tmp_path / "m.tif", tmp_path, mask="alpha")
+def under_windows_rules(program, *words):
+    return subprocess.run(
+        [sys.executable, "-c", WINDOWS_RULES + program, *map(str, words)],
+        capture_output=True, text=True,
+    )  # fmt: skip
 
 
-def test_the_limit_of_size_is_that_of_a_tile(tmp_path):
-    path = tmp_path / "large.npy"
-    raster = np.lib.format.open_memmap(path, "w+", np.uint8, (11_000, 9200))
-    raster[4000:4200, 5000:5300] = PHOTO[..., 0]
-    del raster
-    with pytest.raises(InvalidInputError, match="million"):
-        read_raster(path)
-    opened = open_windows(path, tmp_path)
-    assert opened.shape == (11_000, 9200)
-    part, _ = opened.read((slice(4000, 4200), slice(5000, 5300)), "auto")
-    np.testing.assert_array_equal(part[..., 0], PHOTO[..., 0])
-    with pytest.raises(InvalidInputError, match="memory"):
-        sew_raster(Task(path, {}, Settings(), tile=9000, memory_limit=2e8), tmp_path)
+def test_the_rules_are_imposed(tmp_path):
+    program = "held = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT); os.replace(*sys.argv[1:])"
+    run = under_windows_rules(program, tmp_path / "a", tmp_path / "b")
+    assert "used by another process" in run.stderr
+    assert names(tmp_path) == ["a"]
 
 
-@pytest.mark.parametrize("name", ["many.tif", "many.npy"])
-def test_more_labels_than_16_bits_hold_are_written_by_blocks(tmp_path, name):
-    labels = np.arange(700 * 300, dtype=np.uint32).reshape(700, 300)
-    blocks = (labels[first : first + 256] for first in range(0, 700, 256))
-    part = as_raster(np.zeros((2, 2)))
-    write_label_blocks(tmp_path / name, labels.shape, blocks, int(labels.max()), part)
-    np.testing.assert_array_equal(read_labels(tmp_path / name), labels)
-    assert labels.max() > 65_535
+def test_results_are_written_and_replaced(tmp_path):
+    command = "from pfeseg.__main__ import run; run()"
+    words = ["segment", SAMPLES / "chelsea.jpg", "-o", tmp_path, "-q", "--regions", "4"]
+    words += ["--save", "labels,masks,regions,geojson,ucm,page", "--overwrite"]
+    for _ in range(2):
+        run = under_windows_rules(command, *words)
+        assert (run.returncode, run.stderr) == (0, "")
+        made = names(tmp_path)
+        assert not [name for name in made if name.endswith(".part")]
+        assert {"chelsea.json", "chelsea_labels.png", "chelsea_masks"} < set(made)
+        assert len(names(tmp_path / "chelsea_masks")) == 4

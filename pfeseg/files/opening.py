@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pfeseg.errors import InvalidInputError, argument
+from pfeseg.files.holding import NO_WAITING
 from pfeseg.files.quiet import no_log_lines
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def open_file(path: Path, most: float = math.inf) -> Iterator[BinaryIO]:
         raise InvalidInputError(f"{path}: broken link to {path.readlink()}")
     try:
         # Without waiting for the other end of a pipe.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        descriptor = os.open(path, os.O_RDONLY | NO_WAITING)
         try:
             _refuse_odd(os.fstat(descriptor), path, most)
             with open(path, "rb", opener=lambda *_: os.dup(descriptor)) as file:
