@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.files.decoders import bounded_decoders
+from pfeseg.files.holding import NO_WAITING
 from pfeseg.files.quiet import no_log_lines
 from pfeseg.machine import available_memory
 
@@ -80,7 +81,7 @@ def open_file(path: Path, most: float = math.inf) -> Iterator[BinaryIO]:
         if path.is_symlink() and not path.exists():
             raise InvalidInputError(f"{path}: broken link to {path.readlink()}")
         # Without waiting for the other end of a pipe.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        descriptor = os.open(path, os.O_RDONLY | NO_WAITING)
         try:
             _refuse_odd(os.fstat(descriptor), path, most)
             with open(path, "rb", opener=lambda *_: os.dup(descriptor)) as file:
