@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 SAMPLES := astronaut.jpg chelsea.jpg coffee.jpg rocket.jpg scene.png
 
+SIDE_BY_SIDE := --numprocesses 2 --dist loadfile
+
 SANITIZED := LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1 PYTHONMALLOC=malloc
 
@@ -25,14 +27,11 @@ lint: .venv/installed ## Check style
 type: .venv/installed ## Check types
 	$(BIN)/mypy
 
-test: .venv/installed ## Run the tests
-	$(BIN)/pytest
+test: .venv/installed ## Run the tests, files of them side by side
+	$(BIN)/pytest $(SIDE_BY_SIDE)
 
 coverage: .venv/installed ## Run the tests, and show the lines that none of them runs; fails below 92 %
-	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest
-	$(BIN)/coverage combine --quiet
-	$(BIN)/coverage report
+	$(BIN)/pytest $(SIDE_BY_SIDE) --cov --cov-report=term-missing:skip-covered
 
 bench: .venv/installed ## Measure speed and memory against named rivals; takes a few minutes
 	$(BIN)/python benchmarks/speed.py --json benchmarks/speed.json --readme README.md
