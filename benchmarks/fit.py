@@ -34,7 +34,8 @@ from pfeseg.files.matlab import UCM_THRESHOLDS
 from pfeseg.labels.metrics import contingency_tables, summarise
 from pfeseg.regions.chance import CHANCE, Chance, Curve
 from pfeseg.regions.graph import Comparison, RegionGraph, compared_by, region_graph
-from pfeseg.regions.merging import LEVEL_WIDTH, merge_basins, unit_rows
+from pfeseg.regions.levels import to_log_odds
+from pfeseg.regions.merging import merge_basins, unit_rows
 
 COUNTS = (60, 45, 35, 27, 20, 15, 11, 8, 6, 4, 3)
 """Numbers of regions at which samples are taken."""
@@ -298,8 +299,7 @@ def learn(images: list[Prepared]) -> Chance:
 
 def shifted(chance: Chance, best: float) -> Chance:
     """Move the bias so that a level becomes 1/2."""
-    log_odds = LEVEL_WIDTH * np.log(best / (1 - best))
-    return dataclasses.replace(chance, bias=chance.bias - float(log_odds))
+    return dataclasses.replace(chance, bias=chance.bias - float(to_log_odds(best)))
 
 
 def main() -> None:

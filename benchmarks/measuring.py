@@ -79,8 +79,8 @@ class Record:
         path.write_text(json.dumps(asdict(self), indent=1) + "\n")
 
 
-def write_into_readme(record: Record, readme: Path) -> None:
-    """Replace the figures in the tables of the README by those of a record.
+def write_into_page(record: Record, page: Path) -> None:
+    """Replace the figures in the tables of a page by those of a record.
 
     Rows are known by the name of their figure, or by the working size.
     """
@@ -90,14 +90,15 @@ def write_into_readme(record: Record, readme: Path) -> None:
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
         figure = rows.get(cells[0].replace("`", "")) if cells else None
         if figure is not None:
-            cells[1:] = [f"{figure.number} {figure.unit}".strip(), figure.target]
+            told = [f"{figure.number} {figure.unit}".strip(), figure.target]
+            cells[1:] = told[: len(cells) - 1]  # a short table goes without targets
         sized = [rows.get(f"--max-size {cells[0]}: {part}") for part in SIZE_PARTS] if cells else []
         if sized and all(sized):
             cells[1:] = [f"{figure.number} {figure.unit}" for figure in sized if figure]
         return f"| {' | '.join(cells)} |"
 
-    lines = readme.read_text().splitlines()
-    readme.write_text("\n".join(replaced(x) if x.startswith("| ") else x for x in lines) + "\n")
+    lines = page.read_text().splitlines()
+    page.write_text("\n".join(replaced(x) if x.startswith("| ") else x for x in lines) + "\n")
 
 
 def describe_machine() -> dict[str, Any]:

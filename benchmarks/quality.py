@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from evaluation import compare_contours, every, figures, load, map_items
 from numpy.typing import NDArray
+from scores import Table, write_scores_into
 
 from pfeseg import Clusters, Settings, clean_regions, downsample, enlarge_labels, segment
 from pfeseg.benchmark.dataset import Item
@@ -177,11 +178,14 @@ def main() -> None:
     parser.add_argument("--step", type=int, default=1, help="judge on every so many of val")
     parser.add_argument("--seeds", type=int, default=1, help="runs of the default")
     parser.add_argument("--only", default="", help="part of the names of the rows to compute")
+    parser.add_argument("--json", type=Path, help="file whose rows are replaced by those computed")
+    parser.add_argument("--readme", type=Path, help="file whose table gets the figures")
     chosen = parser.parse_args()
     if chosen.root is None:
         sys.exit("set BSDS500_ROOT to the folder of BSDS500, or give it as argument")
     train = every(Path(chosen.root), "train", chosen.tune_step)
     val = every(Path(chosen.root), "val", chosen.step)
+    table = Table(tuned_on=len(train), judged_on=len(val))
     print(f"covering / PRI / VI on {len(val)} images of val; tuned on {len(train)} of train\n")
     print("| method | one setting for all | setting | best per image (OIS) | s/image |")
     print("|---|---|---|---|---|")
@@ -192,35 +196,38 @@ def main() -> None:
         one = summarise([[r[1][best]] for r in results]).ods
         ois = summarise([r[1] for r in results]).ois
         seconds = float(np.mean([r[2] for r in results]))
-        name = results[0][0][best]
-        print(f"| {rival} | {figures(one)} | {name} | {figures(ois)} | {seconds:.2f} |", flush=True)
+        table.add(rival, results[0][0][best], one, ois, seconds)
     for given in [name for name in GIVEN if chosen.only in name]:
         results = map_items(run_rival, val, [given], chosen.jobs)
         for k, name in enumerate(results[0][0]):
-            one = summarise([[r[1][k]] for r in results]).ods
-            print(f"| {given} | {figures(one)} | {name} | | |", flush=True)
-    if chosen.only not in DEFAULT:
-        return
-    for seed in range(chosen.seeds):
-        results = map_items(run_default, val, [seed], chosen.jobs)
-        levels = summarise([r[0] for r in results])
-        written = summarise([[r[1]] for r in results]).ods
-        seconds = float(np.mean([r[2] for r in results]))
-        name = DEFAULT if seed == 0 else f"{DEFAULT}, seed {seed}"
-        print(
-            f"| **{name}** | **{figures(written)}** | level=0.5 | **{figures(levels.ois)}** "
-            f"| {seconds:.2f} |"
-        )
-        contours = summarise_boundaries([r[3] for r in results])
-        as_many = summarise([[compared] for r in results for compared in r[4]]).ods
-        print(
-            f"\nHierarchy, official protocol of 99 thresholds: ODS {figures(levels.ods)}, OIS "
-            f"{figures(levels.ois)}; boundaries: F {contours.ods.f:.3f} (precision "
-            f"{contours.ods.precision:.3f}, recall {contours.ods.recall:.3f}), OIS "
-            f"{contours.ois.f:.3f}, average precision {contours.average_precision:.3f}; with as "
-            f"many regions as each person: {figures(as_many)}.\n",
-            flush=True,
-        )
+            table.add(given, name, summarise([[r[1][k]] for r in results]).ods)
+    if chosen.only in DEFAULT:
+        for seed in range(chosen.seeds):
+            judge_default(table, val, seed, chosen.jobs)
+    if chosen.json:
+        table.write(chosen.json)
+    if chosen.readme:
+        write_scores_into(chosen.readme, table)
+
+
+def judge_default(table: Table, val: list[Item], seed: int, jobs: int) -> None:
+    """Add the row of the default, and print what there is to say of its hierarchy."""
+    results = map_items(run_default, val, [seed], jobs)
+    levels = summarise([r[0] for r in results])
+    written = summarise([[r[1]] for r in results]).ods
+    seconds = float(np.mean([r[2] for r in results]))
+    name = DEFAULT if seed == 0 else f"{DEFAULT}, seed {seed}"
+    table.add(name, "level=0.5", written, levels.ois, seconds)
+    contours = summarise_boundaries([r[3] for r in results])
+    as_many = summarise([[compared] for r in results for compared in r[4]]).ods
+    print(
+        f"\nHierarchy, official protocol of 99 thresholds: ODS {figures(levels.ods)}, OIS "
+        f"{figures(levels.ois)}; boundaries: F {contours.ods.f:.3f} (precision "
+        f"{contours.ods.precision:.3f}, recall {contours.ods.recall:.3f}), OIS "
+        f"{contours.ois.f:.3f}, average precision {contours.average_precision:.3f}; with as "
+        f"many regions as each person: {figures(as_many)}.\n",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from measuring import (
     pfeseg,
     photograph,
     python,
-    write_into_readme,
+    write_into_page,
     write_photograph,
 )
 
@@ -266,7 +266,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="all unless given")
     parser.add_argument("--json", type=Path, help="file to write the figures to")
-    parser.add_argument("--readme", type=Path, help="file whose tables get the figures")
+    parser.add_argument(
+        "--pages", type=Path, nargs="+", default=[], help="files whose tables get the figures"
+    )
     chosen = parser.parse_args()
     record = Record(describe_machine())
     print(", ".join(f"{name} {value}" for name, value in record.machine.items()))
@@ -274,8 +276,8 @@ def main() -> None:
         PARTS[part](record)
     if chosen.json:
         record.write(chosen.json)
-    if chosen.readme:
-        write_into_readme(record, chosen.readme)
+    for page in chosen.pages:
+        write_into_page(record, page)
     missed = [figure.what for figure in record.figures if figure.reached is False]
     print(f"{len(missed)} target(s) missed" + "".join(f"\n  {what}" for what in missed))
 

@@ -16,6 +16,7 @@ from measuring import Record, describe_machine, peak_memory
 from scenes import Scene
 
 from pfeseg import Settings
+from pfeseg.engines.local import Local
 from pfeseg.labels.maps import find_boundaries
 from pfeseg.labels.metrics import score
 from pfeseg.run.plan import Task
@@ -55,7 +56,7 @@ def compare(record: Record, scene: Scene, path: Path, jobs: int) -> None:
 
     truth = scene.labels(*scene.whole)
     with tempfile.TemporaryDirectory() as folder:
-        of, sewn = sew_raster(Task(path, {}, Settings(), tile=TILE), Path(folder), jobs)
+        of, sewn = sew_raster(Task(path, {}, Settings(), tile=TILE), Path(folder), Local(jobs))
         labels, owners = of.mosaic.labels(scene.whole), of.mosaic.owners(scene.whole)
     seams = find_boundaries(owners)
     on_seams = seams & find_boundaries(labels)

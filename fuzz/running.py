@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import resource
 import signal
 import subprocess
@@ -62,6 +63,7 @@ def _child(name: str, attempt: Try, seconds: float, seed: int) -> int:
         rng = np.random.default_rng([seed, count])
         path = FOUND / f"{name}-{seed}-{count}"
         signal.alarm(PATIENCE)
+        faulthandler.dump_traceback_later(3 * PATIENCE, exit=True)  # inside kernels too
         try:
             attempt(rng, path)
         except BaseException:
@@ -70,6 +72,7 @@ def _child(name: str, attempt: Try, seconds: float, seed: int) -> int:
         else:
             path.unlink(missing_ok=True)
         signal.alarm(0)
+        faulthandler.cancel_dump_traceback_later()
         count += 1
     print(f"{name}: {count} inputs, {harm} did harm", flush=True)
     return 1 if harm else 0

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from pfeseg.segmentation.segment import segment
     from pfeseg.segmentation.settings import Settings
     from pfeseg.segmentation.steps import build_hierarchy, cluster_regions
-    from pfeseg.segmentation.sweep import Sweep, Trial, sweep
+    from pfeseg.segmentation.sweep import Sweep, sweep
+    from pfeseg.segmentation.trials import Trial
     from pfeseg.segmentation.walk import segment_prepared
     from pfeseg.solver.embed import embed
     from pfeseg.solver.embedding import Embedding, IterationRecord
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from pfeseg.volumes.segment import VolumeSegmentation, segment_volume
     from pfeseg.volumes.settings import VolumeSettings
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
     "Automatic": "segmentation.cuts",
@@ -77,7 +78,7 @@ _HOME = {
     "SolverSettings": "solver.settings",
     "SolverWarning": "errors",
     "Sweep": "segmentation.sweep",
-    "Trial": "segmentation.sweep",
+    "Trial": "segmentation.trials",
     "VolumeSegmentation": "volumes.segment",
     "VolumeSettings": "volumes.settings",
     "as_raster": "image.arrays",

@@ -18,6 +18,10 @@ def argument(name: str, value: object = None) -> str:
     return f"⟦{name}⟧" if value is None else f"⟦{name}={value}⟧"
 
 
+SMALLER_IMAGE = f"raise {argument('downsample')}"
+"""What to do about an image for which memory is short."""
+
+
 def spell(message: str, write: Callable[[str, str | None], str]) -> str:
     """Replace every argument of a message by ``write(name, value or None)``."""
     return _MARKED.sub(lambda found: write(found[1], found[2]), message)
@@ -181,23 +185,24 @@ class CutWarning(PfesegWarning):
     """
 
 
-def failure(error: Exception, name: str) -> str:
+def failure(error: Exception, name: str, for_less_memory: str = SMALLER_IMAGE) -> str:
     """Say in one line why the work on a file failed, its arguments still marked.
 
     Whatever happens to one file of many must not cost the others, so this takes any exception.
+    `for_less_memory` is what to change where memory is short.
     """
     if isinstance(error, PfesegError):
         reason = error.marked
     elif isinstance(error, MemoryError):
-        reason = f"not enough memory; raise {argument('downsample')}"
+        reason = f"not enough memory; {for_less_memory}"
     else:
         reason = f"internal error, please report it ({type(error).__name__}: {error})"
     return reason if reason.startswith(f"{name}: ") else f"{name}: {reason}"
 
 
-def given_up(name: str, reason: str) -> str:
+def given_up(name: str, reason: str, for_less_memory: str = SMALLER_IMAGE) -> str:
     """Say in one line that two worker processes died of the work on a file."""
     return (
         f"{name}: given up, as two worker processes died while they had it ({reason}); "
-        f"if memory is short, raise {argument('downsample')}"
+        f"if memory is short, {for_less_memory}"
     )

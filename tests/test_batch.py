@@ -261,6 +261,21 @@ def test_config_replays_a_run_exactly(samples, tmp_path):
     assert json.loads((tmp_path / "3" / "chelsea.json").read_text())["regions"] == 2
 
 
+def test_a_level_of_an_earlier_version_is_refused(samples, tmp_path):
+    args = ("segment", samples / "chelsea.jpg", "--max-size", 60, "-o")
+    assert run(*args, tmp_path / "1", "--level", 0.3).exit_code == 0
+    report = tmp_path / "1" / "chelsea.json"
+    again = run(*args, tmp_path / "2", "--config", report)
+    assert again.exit_code == 0, again.stderr
+    one, two = (tmp_path / n / "chelsea_labels.png" for n in "12")
+    assert one.read_bytes() == two.read_bytes()
+    report.write_text(json.dumps(json.loads(report.read_text()) | {"method_version": 1}))
+    refused = run(*args, tmp_path / "3", "--config", report)
+    assert refused.exit_code == 2
+    assert "its level 0.3 is of an earlier version" in refused.stderr
+    assert run(*args, tmp_path / "3", "--config", report, "--level", 0.3).exit_code == 0
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [

@@ -12,6 +12,8 @@ from PIL import Image
 from sklearn.datasets import load_iris, make_moons
 from sklearn.metrics import adjusted_rand_score
 
+from pfeseg.machine import started_machine
+
 
 @pytest.fixture
 def moons(tmp_path):
@@ -126,3 +128,57 @@ def test_folders_and_clashes_are_refused(moons, tmp_path):
     done = run("cluster-data", path, tmp_path / "moons.txt")
     assert done.exit_code == 2
     assert "would both write" in done.stderr
+
+
+def test_what_is_done_is_left_out_by_its_report(moons, tmp_path):
+    path, _ = moons
+    (tmp_path / "line.csv").write_text("x\n" + "\n".join(map(str, range(30))) + "\n")
+    out = tmp_path / "out"
+    words = ("cluster-data", path, tmp_path / "line.csv", "-k", 2, "-o", out, "--skip-existing")
+    assert run(*words).exit_code == 0
+    first = {name: (out / name).read_bytes() for name in names(out)}
+    report = json.loads(first["moons.json"])
+    assert report["files"] == {"moons_clusters.csv": len(first["moons_clusters.csv"])}
+    assert report["input_bytes"] == path.stat().st_size
+    assert report["method_version"] == 1
+    (out / "line_clusters.csv").unlink()
+    again = run(*words, "--save", "labels,embedding", "--json")
+    assert again.exit_code == 0, again.stderr
+    rows = [json.loads(line) for line in again.stdout.splitlines()]
+    assert [sorted(row["results"]) for row in rows] == [
+        ["embedding", "report"], ["embedding", "labels", "report"],
+    ]  # fmt: skip
+    assert (out / "line_clusters.csv").read_bytes() == first["line_clusters.csv"]
+    told = json.loads((out / "moons.json").read_text())["files"]
+    assert told == {n: (out / n).stat().st_size for n in ("moons_clusters.csv",
+                                                          "moons_embedding.npy")}  # fmt: skip
+    assert "0 done, 0 failed, 2 skipped" in run(*words).stderr
+    for other, message in (
+        (("-k", 3), "made with -k 2, not with -k 3"),
+        (("--scale", "none"), "made with --scale standard, not with --scale none"),
+        (("--neighbours", 5), "made with --neighbours 10, not with --neighbours 5"),
+        (("--graph",), "made with no --graph, not with --graph True"),
+        (("--drop", "x"), "made with no --drop, not with --drop x"),
+    ):
+        refused = run(*words, *other)
+        assert refused.exit_code == 1
+        assert message.removesuffix(" True") in refused.stderr
+        assert "add --overwrite to redo" in refused.stderr
+        assert refused.stderr.count("\n") == 1
+    path.write_text(path.read_text() + "p200,0,0\n")
+    assert "moons.csv has changed since" in run(*words).stderr
+    redone = run(*words, "--overwrite")
+    assert "1 done, 0 failed, 1 skipped" in redone.stderr
+    assert len(clusters_of(out / "moons_clusters.csv")[1]) == 201
+
+
+def test_strays_are_cleared_and_nothing_that_no_report_tells_of_is_replaced(moons, tmp_path):
+    path, _ = moons
+    stray = tmp_path / f".pfeseg-{started_machine()}-0123456789abcdef.part"
+    stray.write_text("half")
+    (tmp_path / "moons_clusters.csv").write_text("precious")
+    kept = run("cluster-data", path, "-k", 2, "--skip-existing")
+    assert kept.exit_code == 1
+    assert "moons_clusters.csv: is there, but is not what this run makes" in kept.stderr
+    assert (tmp_path / "moons_clusters.csv").read_text() == "precious"
+    assert names(tmp_path) == ["moons.csv", "moons_clusters.csv"]

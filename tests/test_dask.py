@@ -10,17 +10,23 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import calls
 import imageio.v3 as iio
 import numpy as np
 import pytest
+import tifffile
 from helpers import is_running, names, run, save_truth, wait_until
 
+from pfeseg import Settings
 from pfeseg.engines.cluster import open_cluster
 from pfeseg.engines.engine import Work
+from pfeseg.engines.local import Local
 from pfeseg.errors import InvalidInputError, PfesegWarning
+from pfeseg.run.batch import run_tiled_task
+from pfeseg.run.plan import Task
 
 pytest.importorskip("distributed", reason="pip install 'pfeseg[dask]'")
 
@@ -118,6 +124,60 @@ def test_a_batch_has_the_bytes_and_rows_of_a_local_one(machines, folder, tmp_pat
         "segment", "in", "-o", "dask", "--skip-existing", "--dask", machines.address, *QUICK
     )
     assert "0 done, 1 failed, 5 skipped" in again.stderr
+
+
+def test_tiles_of_a_raster_have_the_bytes_of_one_process(machines, samples, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    photograph = iio.imread(samples / "coffee.jpg")[::2, ::2]
+    tifffile.imwrite("deep.tif", photograph.astype(np.uint16) * 9, photometric="rgb", tile=(64, 64))
+    words = ("segment", "deep.tif", "--tile", 160, "--save", "labels,overlay,regions")
+    for out, where in (("1", ()), ("2", ("--dask", machines.address))):
+        result = run(*words, "-o", out, *where)
+        assert result.exit_code == 0, result.stderr
+    assert names(tmp_path / "1") == names(tmp_path / "2")  # no scratch folder either
+    for name in ("deep_labels.tif", "deep_overlay.png", "deep_regions.csv"):
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+
+
+def test_a_dask_worker_that_dies_costs_a_retry_of_its_tile(machines, samples, tmp_path):
+    raster = np.tile(iio.imread(samples / "rocket.jpg"), (3, 3, 1))
+    tifffile.imwrite(tmp_path / "big.tif", raster, photometric="rgb", tile=(64, 64))
+    extra, done = machines.work(*NANNY_FREE, "--name", "extra"), []
+    with machines.open(tmp_path) as cluster:
+        wait_until(lambda: len(cluster._client.nthreads()) == 3)
+
+        def kill_at_work(stage, count, _):
+            if stage == "tiles" and count == 2:
+                extra.kill()
+            done.append((stage, count))
+
+        results = {"labels": tmp_path / "a" / "l.npy", "report": tmp_path / "a" / "l.json"}
+        task = Task(tmp_path / "big.tif", results, Settings(n_dims=3, max_size=80), tile=300)
+        row = run_tiled_task(task, cluster, on_tile=kill_at_work)
+    assert row.status == "done", row.error
+    assert extra.wait(10) == -signal.SIGKILL
+    alone = replace(task, results={k: tmp_path / "b" / p.name for k, p in results.items()})
+    assert run_tiled_task(alone, Local()).status == "done"
+    assert (tmp_path / "a" / "l.npy").read_bytes() == (tmp_path / "b" / "l.npy").read_bytes()
+    assert names(tmp_path / "a") == names(tmp_path / "b") == ["l.json", "l.npy"]
+
+
+def test_tables_are_clustered_as_in_one_process(machines, tmp_path):
+    rng = np.random.default_rng(0)
+    for k in range(3):
+        points = rng.normal(size=(60, 2)) + 9 * rng.integers(0, 2, (60, 1))
+        np.savetxt(tmp_path / f"{k}.csv", points, delimiter=",")
+    (tmp_path / "bad.csv").write_text("x,y\n1,\n")
+    words = ("cluster-data", f"{tmp_path}/*.csv", "-k", 2, "--save", "labels,embedding", "-o")
+    for out, where in (("1", ()), ("2", ("--dask", machines.address, "--dask-wait", 30))):
+        result = run(*words, tmp_path / out, *where)
+        assert result.exit_code == 1
+        assert "4 files: 3 done, 1 failed" in result.stderr
+        assert "bad.csv: row 1 has no value in column 'y'" in result.stderr
+    for path in (tmp_path / "1").glob("*_*"):
+        assert path.read_bytes() == (tmp_path / "2" / path.name).read_bytes()
+    again = run(*words, tmp_path / "2", "--dask", machines.address, "--skip-existing")
+    assert "0 done, 1 failed, 3 skipped" in again.stderr
 
 
 def test_a_sweep_and_bsds_are_those_of_one_process(machines, samples, tmp_path):

@@ -18,6 +18,9 @@ IMPORTED_AS = {
 }
 """Packages that are not imported by the name under which they are installed."""
 
+OF_THE_HOUSE = ("all", "docs", "dev")
+"""Extras whose packages the package itself does not import."""
+
 COME_ALONG = {"dask": "distributed"}
 """Modules that a package brings with it by its own requirement."""
 
@@ -42,16 +45,14 @@ def imported_modules() -> set[str]:
 def test_every_required_package_is_imported_and_every_import_is_required():
     required = modules_of(PROJECT["dependencies"])
     extras = PROJECT["optional-dependencies"]
-    optional = {
-        m for name in extras if name not in ("all", "dev") for m in modules_of(extras[name])
-    }
+    optional = {m for name in extras if name not in OF_THE_HOUSE for m in modules_of(extras[name])}
     assert not required & optional
     assert imported_modules() == required | optional
 
 
 def test_all_extras_are_in_the_one_that_has_all():
     extras = PROJECT["optional-dependencies"]
-    names = [name for name in extras if name not in ("all", "dev")]
+    names = [name for name in extras if name not in OF_THE_HOUSE]
     assert extras["all"] == [f"pfeseg[{','.join(names)}]"]
 
 

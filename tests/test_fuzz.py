@@ -86,6 +86,8 @@ def merge(pairs, **changed):
         lambda: kernels.average_areas(IMAGE.astype(np.uint8), 0.0, 1e300, 2, 2, 1),
         lambda: kernels.lab_sums(ZEROS, -1, IMAGE, 0.0, 1.0),
         lambda: kernels.join_pairs(PATH, -1),
+        lambda: kernels.improve_centres(np.ones((3, 2)), np.ones(3), np.ones((2, 2)), 2**31 - 1,
+                                        np.nan),
     ],
 )  # fmt: skip
 def test_kernels_refuse_at_their_door_what_would_leave_an_array(call):
@@ -102,6 +104,17 @@ def test_numbers_that_are_none_lead_nowhere():
     tints, marks = np.full((1, 3), np.inf, np.float32), np.zeros((2, 2), np.uint8)
     drawn = kernels.tint_regions(odd, 0.0, 1.0, 1.0, ZEROS[:2, :2].copy(), tints, marks)
     assert set(drawn.ravel().tolist()) <= {0, 255}
+
+
+def test_the_most_threads_share_columns_too():
+    """As the sanitizers see: the share of each was an overflow."""
+    most = pcg([0, 1, 2], [0, 1])
+    most.start(np.ones((2, 3)), 2**31 - 1)
+    most.advance(1, 2**31 - 1)
+    one = pcg([0, 1, 2], [0, 1])
+    one.start(np.ones((2, 3)), 1)
+    one.advance(1, 1)
+    np.testing.assert_array_equal(most.Y, one.Y)
 
 
 CALL_AND_COUNT = """

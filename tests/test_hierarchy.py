@@ -33,7 +33,8 @@ from pfeseg.regions.clean import splinter_pixels
 from pfeseg.regions.cues import CUES, contrasts, enlarge_edges
 from pfeseg.regions.graph import EMBEDDING_STEP, RegionGraph
 from pfeseg.regions.hierarchy import Hierarchy
-from pfeseg.regions.merging import COARSE_WEIGHT, SPECK, TYPICAL, merge_basins, to_levels
+from pfeseg.regions.levels import to_levels, to_log_odds
+from pfeseg.regions.merging import COARSE_WEIGHT, SPECK, TYPICAL, merge_basins
 
 
 @pytest.fixture(scope="module")
@@ -204,6 +205,23 @@ def test_every_cue_has_its_weights():
     assert [*CHANCE.contrasts] == [*(cue.name for cue in CUES), EMBEDDING_STEP]
     np.testing.assert_allclose(to_levels(np.array([-1e6, 0.0, 1e6])), [0, 0.5, 1], atol=1e-6)
     assert to_levels(np.array([1e6])).max() < 1
+
+
+def test_levels_rise_with_the_odds_and_are_half_where_these_are_even():
+    log_odds = np.concatenate([np.linspace(-400, 20, 3001), [0.0]])
+    levels = to_levels(np.sort(log_odds))
+    assert (np.diff(levels) > 0)[np.sort(log_odds)[1:] < 20].all()
+    assert (levels <= 0.5).sum() == (log_odds <= 0).sum()
+    inside = np.linspace(-30, 20, 101)
+    np.testing.assert_allclose(to_log_odds(to_levels(inside)), inside, atol=1e-6)
+    assert float(to_log_odds(0.5)) == 0
+
+
+def test_the_default_cut_is_where_it_was(tree):
+    """The level 1/2 parts what is likelier apart than not from what is not, on any scale."""
+    even = to_log_odds(tree.levels) <= 0
+    expected = tree.with_regions(1 + int((~even).sum()))
+    assert same_partition(tree.cut(0.5), expected)
 
 
 def test_merges_lie_on_both_sides_of_even_odds():

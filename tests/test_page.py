@@ -15,7 +15,7 @@ from pathlib import Path
 import imageio.v3 as iio
 import numpy as np
 import pytest
-from helpers import SAMPLES, run, same_partition
+from helpers import SAMPLES, names, run, same_partition
 
 from pfeseg import Hierarchy, Settings, segment
 from pfeseg.cli.settings import make_settings, option_words
@@ -327,6 +327,66 @@ def test_a_folder_without_results_is_told(tmp_path):
         assert result.exit_code == 1
         assert reason in result.stderr
         assert result.stderr.count("\n") == 1
+
+
+def test_pages_of_sweeps_are_made_from_what_these_left(samples, tmp_path):
+    args = ("sweep", "--max-size", 60, "-q", "--regions", "2:4", "-o", tmp_path)
+    first = run(*args, samples / "chelsea.jpg", "--report")
+    assert first.exit_code == 0, first.stderr
+    page = tmp_path / "chelsea_sweep.html"
+    before = page.read_bytes()
+    assert "use --overwrite" in run("report", tmp_path).stderr
+    page.unlink()
+    again = run("report", tmp_path)
+    assert again.exit_code == 0, again.stderr
+    assert page.read_bytes() == before
+    assert run(*args, samples / "coffee.jpg").exit_code == 0
+    refused = run("report", tmp_path, "-o", tmp_path / "one.html")
+    assert refused.exit_code == 2
+    assert "holds 2 sweeps, each with a page of its own" in refused.stderr
+    both = run("report", tmp_path, "--overwrite")
+    assert both.exit_code == 0, both.stderr
+    assert (tmp_path / "coffee_sweep.html").exists()
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_a_sweep_beside_a_batch_has_its_own_page(samples, tmp_path):
+    for args in (("segment", "--save", "labels"), ("sweep", "--levels", "0.4,0.5")):
+        result = run(*args, samples / "coffee.jpg", "--max-size", 60, "-q", "-o", tmp_path)
+        assert result.exit_code == 0, result.stderr
+    result = run("report", tmp_path)
+    assert result.exit_code == 0, result.stderr
+    assert {"report.html", "coffee_sweep.html"} <= set(names(tmp_path))
+
+
+def test_a_sweep_without_its_image_still_has_a_page(samples, tmp_path):
+    image = tmp_path / "photo.jpg"
+    shutil.copy(samples / "coffee.jpg", image)
+    args = ("sweep", image, "--levels", "0.4,0.5", "--max-size", 60, "-q", "-o", tmp_path / "out")
+    assert run(*args).exit_code == 0
+    image.unlink()
+    result = run("report", tmp_path / "out")
+    assert result.exit_code == 0, result.stderr
+    assert (tmp_path / "out" / "photo_sweep.html").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("damage", ["cut", "no maps", "other maps", "no report"])
+def test_damaged_data_of_a_sweep_are_refused(samples, tmp_path, damage):
+    args = ("sweep", samples / "coffee.jpg", "--levels", "0.4,0.5", "--max-size", 60, "-q")
+    assert run(*args, "-o", tmp_path).exit_code == 0
+    path = tmp_path / "coffee_sweep.npz"
+    content = dict(np.load(path))
+    if damage == "no maps":
+        np.savez(path, report=content["report"])
+    elif damage == "other maps":
+        np.savez(path, report=content["report"], maps=content["maps"][:1])
+    elif damage == "no report":
+        np.savez(path, report=np.frombuffer(b"{}", np.uint8), maps=content["maps"])
+    else:
+        path.write_bytes(path.read_bytes()[:-200])
+    result = run("report", tmp_path)
+    assert result.exit_code == 1
+    assert result.stderr == f"Error: {path}: not data of a sweep that can be read\n"
 
 
 def test_regions_keep_their_numbers_from_map_to_map():

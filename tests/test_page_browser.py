@@ -380,6 +380,30 @@ def test_the_slider_of_a_sweep_moves_over_d(page, tmp_path):
     page.wait(lambda: "recommended" in page.find("#trial").text)
 
 
+def test_the_page_of_a_sweep_over_levels_is_made_again_and_moves(page, tmp_path):
+    options = ("--levels", "0.1,0.3,0.5", "-o", tmp_path, "--max-size", 60)
+    swept = run("sweep", SAMPLES / "chelsea.jpg", *options, "--json")
+    assert swept.exit_code == 0, swept.stderr
+    rows = json.loads(swept.stdout)["rows"]
+    result = run("report", tmp_path, "-o", tmp_path / "again.html")
+    assert result.exit_code == 0, result.stderr
+    page.open(tmp_path / "again.html")
+    page.find(".stage")
+    assert not page.find("label:has(#d)").is_displayed()  # there is one d only
+    assert (
+        page.find("#trial").text == f"d = 8, level = 0.5: {rows[2]['regions']} regions, recommended"
+    )
+    looks = set()
+    for place, row in enumerate(rows):
+        page.slide("#level", place)
+        shown = f"d = 8, level = {row['level']:g}: {row['regions']} regions"
+        page.wait(lambda shown=shown: page.find("#trial").text.startswith(shown))
+        assert page.find("#command").text.endswith(f"--level {row['level']:g} -o again")
+        looks.add(page.look())
+    assert len(looks) == 3
+    assert not page.complaints()
+
+
 def test_a_run_over_a_data_set_shows_tables_plots_and_extremes(page, tmp_path):
     scene = iio.imread(SAMPLES / "scene.png")[::2, ::2]
     truth = read_labels(SAMPLES / "scene_labels.png")[::2, ::2]

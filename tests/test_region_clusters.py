@@ -195,7 +195,9 @@ def test_the_stage_function_gives_the_same_labels(samples, name):
 
 def test_wrong_arguments_are_refused(chelsea):
     Y, degrees, shape = stages_of(result_of(chelsea, cut=Clusters(2)))
-    with pytest.raises(InvalidInputError, match="n_clusters must be a whole number of at least 1"):
+    with pytest.raises(
+        InvalidInputError, match="n_clusters must be a whole number of at least 1, got 0"
+    ):
         cluster_regions(chelsea, Y, degrees, shape, 0)
     for make in (lambda *a: cluster_regions(*a, 3), build_hierarchy):
         with pytest.raises(InvalidInputError, match="one for each pixel"):

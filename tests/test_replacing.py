@@ -16,6 +16,7 @@ from helpers import SAMPLES, names
 from pfeseg import InvalidInputError
 from pfeseg.files.replacing import (
     LONG_DEAD,
+    Made,
     appearing_together,
     clear_strays,
     replacing,
@@ -95,6 +96,35 @@ def test_strays_of_the_dead_are_cleared_and_those_of_the_living_are_not(tmp_path
             ".pfeseg-1234-0.part",
         }  # fmt: skip
     assert {"a", "f", "victim"} <= set(names(tmp_path))
+
+
+def test_all_bytes_are_on_the_disk_before_anything_gets_its_name(tmp_path, monkeypatch):
+    events, sync, appear = [], os.fsync, Made.appear
+
+    def told_sync(held):
+        events.append(os.fstat(held).st_ino)
+        sync(held)
+
+    def told_appear(part):
+        events.append(part.final.name)
+        appear(part)
+
+    monkeypatch.setattr(os, "fsync", told_sync)
+    monkeypatch.setattr(Made, "appear", told_appear)
+    with appearing_together():
+        for name in "ab":
+            with replacing(tmp_path / name) as file:
+                file.write(b"x")
+        with replacing_folder(tmp_path / "f") as folder:
+            for number in range(3):
+                (folder / f"000{number}.png").write_bytes(b"y")
+        with replacing_group(tmp_path / "g") as folder:
+            (folder / "g").write_text("z")
+            (folder / "g.beside").write_text("z")
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) == 7
+    assert sorted(events[:7]) == sorted(path.stat().st_ino for path in files)
+    assert events[7:] == ["a", "b", "f", "g.beside", "g"]
 
 
 WRITE_FOR_EVER = """

@@ -135,7 +135,7 @@ def test_reports_of_earlier_versions_match_nothing(done, monkeypatch):
     report = json.loads((done / "a.json").read_text())
     for name in ("method_version", "files"):
         old = {key: value for key, value in report.items() if key != name}
-        (done / "a.json").write_text(json.dumps(old))
+        (done / "a.json").write_text(json.dumps(old | {"pfeseg_version": "0.1.0"}))
         assert "by an earlier version (0.1.0)" in again(done).stderr
     (done / "a.json").write_text(json.dumps(report | {"method_version": 0}))
     assert "by version 0 of the method" in again(done).stderr

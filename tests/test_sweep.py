@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 from helpers import names, run, save_truth
 
-from pfeseg import Clusters, InvalidInputError, Settings, score, segment
+from pfeseg import Clusters, InvalidInputError, Level, Regions, Settings, score, segment
 from pfeseg.run.sweep import sweep_rows, sweep_sheet
 from pfeseg.segmentation import steps
+from pfeseg.segmentation.consensus import consensus
 from pfeseg.segmentation.pairs import AUTO_CLUSTERS, AUTO_DIMS, auto_pairs
-from pfeseg.segmentation.sweep import consensus, sweep
+from pfeseg.segmentation.sweep import sweep
+from pfeseg.solver.embed import Solver
 
 SMALL = Settings(downsample=8)
 
@@ -117,6 +119,90 @@ def test_an_empty_sweep_is_refused(chelsea):
         sweep(chelsea, [])
 
 
+@pytest.fixture(scope="module")
+def by_levels(chelsea):
+    return sweep(chelsea, levels=[0.0, 0.2, 0.5, 0.8, 1.0], settings=SMALL)
+
+
+def test_cuts_of_one_hierarchy_have_the_bytes_of_single_runs(chelsea, by_levels):
+    assert [trial.level for trial in by_levels.trials] == [0.0, 0.2, 0.5, 0.8, 1.0]
+    by_regions = sweep(chelsea, n_regions=[2, 9], settings=SMALL)
+    asked = [trial for trial in by_regions.trials if isinstance(trial.cut, Regions)]
+    assert [trial.n_regions for trial in asked] == [2, 9]
+    for result, trials in ((by_levels, by_levels.trials), (by_regions, asked)):
+        for trial in trials:
+            alone = segment(chelsea, SMALL.changed(cut=trial.cut))
+            assert result.labels(trial).tobytes() == alone.labels.tobytes()
+            assert trial.n_regions == alone.n_regions
+            assert trial.n_clusters is None
+            assert trial.agreement is None
+
+
+def test_many_cuts_of_a_hierarchy_need_one_solve(chelsea, monkeypatch):
+    embedded = []
+    embed = Solver.embed
+
+    def counted(self, Y0, on_iteration=None):
+        embedded.append(Y0.shape)
+        return embed(self, Y0, on_iteration)
+
+    monkeypatch.setattr(Solver, "embed", counted)
+    assert len(sweep(chelsea, levels=np.linspace(0, 1, 9), settings=SMALL).trials) == 9
+    assert len(embedded) == 1
+
+
+def test_of_levels_the_default_is_recommended_and_of_regions_what_it_has(chelsea, by_levels):
+    assert by_levels.best.cut == Level(0.5)
+    usual = by_levels.best.n_regions
+    within = sweep(chelsea, n_regions=range(1, usual + 2), settings=SMALL)
+    assert within.best.cut == Regions(usual)
+    assert len(within.trials) == usual + 1  # none for the default level again
+    beyond = sweep(chelsea, n_regions=[usual + 1], settings=SMALL)
+    assert beyond.best.cut == Level(0.5)
+    assert len(beyond.trials) == 2
+
+
+def test_a_dimension_is_chosen_for_the_hierarchy(chelsea):
+    result, shared = (
+        sweep(chelsea, dims=[3, 4, 5], levels=[0.3], settings=SMALL, jobs=jobs) for jobs in (1, 2)
+    )
+    voters = [trial for trial in result.trials if trial.cut == Level(0.5)]
+    assert [trial.n_dims for trial in voters] == [3, 4, 5]
+    assert result.best in voters
+    assert result.best.agreement == max(trial.agreement for trial in voters)
+    others = [v.small_labels for v in voters if v is not result.best]
+    expected = np.mean([score(result.best.small_labels, other).pri for other in others])
+    assert result.best.agreement == pytest.approx(expected)
+    assert shared.recommended == result.recommended
+    one, other = (r.labels(r.trials[0]).tobytes() for r in (result, shared))
+    assert one == other
+
+
+def test_auto_chooses_the_dimension_by_the_labels_that_are_written(chelsea):
+    settings = SMALL.changed(cut=Regions(7))
+    best = sweep(chelsea, [(d, Regions(7)) for d in AUTO_DIMS], settings=settings).best
+    result = segment(chelsea, settings.changed(n_dims="auto"))
+    assert result.n_dims == best.n_dims
+    assert result.n_regions == 7
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        ({"levels": []}, "levels must be at least one number from 0 to 1"),
+        ({"levels": [2]}, "level must lie between 0 and 1, got 2"),
+        ({"n_regions": [0]}, "n_regions must be a whole number"),
+        ({"levels": [0.3], "n_regions": [3]}, "one of levels and n_regions"),
+        ({"levels": [0.3], "n_clusters": [3]}, "one of n_clusters and levels"),
+        ({"pairs": [(3, 3)], "levels": [0.3]}, "pairs, or levels, but not both"),
+        ({"levels": [0.3], "settings": Settings(method="gmm")}, "needs a hierarchy of regions"),
+    ],
+)
+def test_cuts_that_cannot_be_tried_are_refused(chelsea, numbers, message):
+    with pytest.raises(InvalidInputError, match=message):
+        sweep(chelsea, **numbers)
+
+
 def test_auto_chooses_what_the_sweep_recommends(chelsea):
     chosen = SMALL.changed(n_dims="auto", cut=Clusters("auto"))
     pairs = auto_pairs(chosen, chelsea.shape)
@@ -139,16 +225,18 @@ def test_auto_of_one_of_the_two(chelsea):
     segments = segment(chelsea, SMALL.changed(n_dims=4, cut=Clusters("auto")))
     assert segments.n_dims == 4
     assert segments.n_clusters in AUTO_CLUSTERS
-    assert auto_pairs(Settings(n_dims="auto"), (99, 99)) == [(d, None) for d in AUTO_DIMS]
+    by_dims = Settings(n_dims="auto", cut=Clusters("dims"))
+    assert auto_pairs(by_dims, (99, 99)) == [(d, Clusters(d)) for d in AUTO_DIMS]
+    assert auto_pairs(Settings(n_dims="auto"), (99, 99)) == [(d, Level(0.5)) for d in AUTO_DIMS]
 
 
 def test_auto_of_small_images_and_of_methods_without_a_dimension():
     both = Settings(n_dims="auto", cut=Clusters("auto"), downsample=1)
-    assert max(max(pair) for pair in auto_pairs(both, (2, 3, 3))) == 6
+    assert max(max(d, cut.n_clusters) for d, cut in auto_pairs(both, (2, 3, 3))) == 6
     image = np.random.default_rng(0).random((3, 3, 3))
     assert segment(image, both).n_regions > 1
     mixture = both.changed(method="gmm")
-    assert auto_pairs(mixture, (99, 99)) == [(k, k) for k in AUTO_CLUSTERS]
+    assert auto_pairs(mixture, (99, 99)) == [(k, Clusters(k)) for k in AUTO_CLUSTERS]
 
 
 def test_sweep_and_auto_agree_when_all_candidates_are_equal():
@@ -176,7 +264,7 @@ def test_command_prints_a_table_and_writes_table_and_sheet(samples, tmp_path):
     assert [line.split()[0] for line in lines[1:4]] == ["3", "4", "5"]
     assert lines[-1].startswith("recommended: -d ")
     assert sum("<- recommended" in line for line in lines) == 1
-    assert names(tmp_path) == ["scene_sweep.csv", "scene_sweep.png"]
+    assert names(tmp_path) == ["scene_sweep.csv", "scene_sweep.npz", "scene_sweep.png"]
     rows = list(csv.DictReader((tmp_path / "scene_sweep.csv").read_text().splitlines()))
     assert len(rows) == len({(r["d"], r["k"]) for r in rows}) == 3 * len(AUTO_CLUSTERS)
     sheet = iio.imread(tmp_path / "scene_sweep.png")
@@ -184,6 +272,33 @@ def test_command_prints_a_table_and_writes_table_and_sheet(samples, tmp_path):
     again = run("sweep", samples / "scene.png", "-d", "3:5", "-o", tmp_path)
     assert again.exit_code == 1
     assert "--overwrite" in again.stderr
+
+
+def test_command_goes_through_the_levels_of_a_hierarchy(samples, tmp_path):
+    args = ("sweep", samples / "chelsea.jpg", "-o", tmp_path, "--max-size", 60)
+    result = run(*args, "--levels", "0.3:0.5")
+    assert result.exit_code == 0, result.stderr
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert lines[0][:3] == ["d", "level", "regions"]
+    assert [line[1] for line in lines[1:6]] == ["0.3", "0.35", "0.4", "0.45", "0.5"]
+    counts = [int(line[2]) for line in lines[1:6]]
+    assert counts == sorted(counts, reverse=True)
+    assert result.stdout.endswith("recommended: --level 0.5 (the default level)\n")
+    alone = run("segment", *args[1:], "--save", "labels")
+    assert alone.exit_code == 0, alone.stderr
+    assert len(np.unique(iio.imread(tmp_path / "chelsea_labels.png"))) == counts[-1]
+    both = run(*args, "--levels", "0.5", "--regions", "4")
+    assert both.exit_code == 2
+    assert "give one of --levels and --regions" in both.stderr
+
+
+def test_command_goes_through_numbers_of_regions(samples, tmp_path):
+    args = ("sweep", samples / "scene.png", "-o", tmp_path, "--regions", "2,5,3")
+    facts = json.loads(run(*args, "--json").stdout)
+    assert [row["regions"] for row in facts["rows"]] == [2, 5, 3]
+    assert set(facts["recommended"]) == {"d", "level"}  # that has six regions
+    within = run(*args[:-1], "2:9", "-d", "7", "--overwrite").stdout
+    assert within.endswith("recommended: -d 7 --regions 6 (what the default level 0.5 gives)\n")
 
 
 def test_command_scores_against_ground_truth(samples, tmp_path):

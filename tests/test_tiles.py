@@ -16,6 +16,7 @@ from helpers import SAMPLES, names, run, same_partition
 from scipy.ndimage import distance_transform_edt
 
 from pfeseg import Level, Regions, Settings, segment
+from pfeseg.engines.local import Local
 from pfeseg.files.labels import read_labels
 from pfeseg.files.raster import read_raster
 from pfeseg.files.windows import open_windows
@@ -142,7 +143,7 @@ def test_one_tile_is_the_plain_segmentation(photo, tmp_path, settings, masked):
         mask = str(tmp_path / "mask.png")
         y, x = np.indices(PHOTO.shape[:2])
         iio.imwrite(mask, ((np.hypot(y - 100, x - 150) < 95) * 255).astype(np.uint8))
-    of, sewn = sew_raster(Task(photo, {}, chosen, tile=640, mask=mask), tmp_path)
+    of, sewn = sew_raster(Task(photo, {}, chosen, tile=640, mask=mask), tmp_path, Local())
     plain = segment(read_raster(photo, chosen.stretch, chosen.bands, mask=mask), chosen)
     whole = tuple(slice(0, side) for side in of.image.shape)
     np.testing.assert_array_equal(of.mosaic.labels(whole), plain.labels)
@@ -186,7 +187,7 @@ def test_no_boundary_lies_on_a_seam_that_is_none_of_the_scene(tmp_path):
     scene = Scene(900, seed=4)
     scene.write(tmp_path / "scene.tif")
     truth = scene.labels(*scene.whole)
-    of, sewn = sew_raster(Task(tmp_path / "scene.tif", {}, Settings(), tile=340), tmp_path)
+    of, sewn = sew_raster(Task(tmp_path / "scene.tif", {}, Settings(), tile=340), tmp_path, Local())
     labels, owners = of.mosaic.labels(scene.whole), of.mosaic.owners(scene.whole)
     assert len(np.unique(owners)) == len(of.mosaic.tiling) == 16
     far = distance_transform_edt(~find_boundaries(truth)) > 6
@@ -229,7 +230,7 @@ def test_the_stretch_is_found_once_for_all_tiles(tmp_path):
     tifffile.imwrite(tmp_path / "deep.tif", deep, tile=(64, 64))
     for stretch in ("auto", "minmax", "2:90"):
         opened = open_windows(tmp_path / "deep.tif", tmp_path)
-        look = find_look(opened, Settings(stretch=stretch), 64, jobs=1)
+        look = find_look(opened, Settings(stretch=stretch), 64, Local())
         plain = read_raster(tmp_path / "deep.tif", stretch)
         assert (look.black, look.white) == (plain.black, plain.white)
         window = slice(0, 50), slice(70, 90)
@@ -242,7 +243,7 @@ def test_many_bands_have_the_same_components_in_all_tiles(tmp_path):
     cube = np.dstack([PHOTO, PHOTO[::-1], PHOTO[:, ::-1]]).astype(np.float32) / 300
     tifffile.imwrite(tmp_path / "cube.tif", cube, photometric="minisblack", planarconfig="contig")
     task = Task(tmp_path / "cube.tif", {}, Settings(bands="all"), tile=128)
-    of, _ = sew_raster(task, tmp_path)
+    of, _ = sew_raster(task, tmp_path, Local())
     whole = read_raster(tmp_path / "cube.tif", bands="all")
     for tile in (0, 3):
         window = of.mosaic.tiling.window(tile)

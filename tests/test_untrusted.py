@@ -233,3 +233,151 @@ def test_a_file_of_bytes_is_read_whole(tmp_path):
         read_file(tmp_path / "a", 2)
     with pytest.raises(InvalidInputError, match="cannot be read"):
         read_file(Path("a\0b"))
+
+
+def npy(shape: tuple[int, ...], content: bytes = b"", kind: str = "|u1") -> bytes:
+    """Make a file of NumPy's that claims a shape."""
+    stream = io.BytesIO()
+    header = {"descr": kind, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(stream, header)
+    return stream.getvalue() + content
+
+
+def saved(**arrays: np.ndarray) -> bytes:
+    stream = io.BytesIO()
+    np.savez_compressed(stream, **arrays)
+    return stream.getvalue()
+
+
+def hole(path: Path, start: bytes, size: int) -> None:
+    """Make a file of so many bytes, of which hardly any are on the disk."""
+    with path.open("wb") as file:
+        file.write(start)
+        file.truncate(size)
+
+
+def coo(**parts: object) -> bytes:
+    """Make a sparse matrix of one entry, of which some parts may be others."""
+    whole = {"format": np.array(b"coo"), "shape": np.array([3, 3]), "data": np.ones(1),
+             "row": np.zeros(1, int), "col": np.zeros(1, int)}  # fmt: skip
+    return saved(**whole | parts)
+
+
+def test_data_are_refused_before_they_take_memory(tmp_path):
+    rows, far = 4 * 10**11, np.array([10**12, 3])
+    hole(tmp_path / "hole.npy", npy((rows,)), len(npy((rows,))) + rows)
+    hole(tmp_path / "text.csv", b"a,b\n1,2\n", 10**12)
+    hole(tmp_path / "hole.png", huge_png(20, 20), 10**12)
+    (tmp_path / "claim.npy").write_bytes(npy((10**11, 3), bytes(300)))
+    (tmp_path / "wide.npy").write_bytes(npy((1, 10**7), bytes(10**7)))
+    (tmp_path / "broad.csv").write_text("1," * 1_100_000 + "1\n")
+    (tmp_path / "rows.npz").write_bytes(coo(shape=far))
+    (tmp_path / "columns.npz").write_bytes(coo(shape=far[::-1]))
+    csr = {"indices": np.zeros(1, int), "indptr": np.array([0, 1])}
+    (tmp_path / "csr.npz").write_bytes(coo(format=np.array(b"csr"), shape=far, **csr))
+    (tmp_path / "pickle.npz").write_bytes(saved(X=np.array([{}], dtype=object)))
+    with zipfile.ZipFile(tmp_path / "bz.npz", "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr("X.npy", npy((3, 3), bytes(10**8)))
+    os.mkfifo(tmp_path / "pipe.npy")
+    (tmp_path / "zero.csv").symlink_to("/dev/zero")
+    messages = {
+        "hole.npy": "GB are free", "text.csv": "GB are free", "claim.npy": "are not what the rest",
+        "wide.npy": "10000000 columns, more than", "broad.csv": "1100001 columns, more than",
+        "rows.npz": "GB are free", "columns.npz": "GB are free", "csr.npz": "GB are free",
+        "pickle.npz": "an array of plain numbers is needed", "bz.npz": "as NumPy does not",
+        "pipe.npy": "expected a file, found a pipe", "zero.csv": "found a device",
+    }  # fmt: skip
+    files = [tmp_path / name for name in messages]
+    done = limited("cluster-data", *files, "-k", 2, "-q", memory=2_500_000_000)
+    lines = done.stderr.splitlines()
+    assert len(lines) == len(files), done.stderr
+    for line, (name, message) in zip(lines, messages.items(), strict=True):
+        assert f"{name}: " in line
+        assert message in line
+    graphs = [tmp_path / name for name in ("rows.npz", "columns.npz", "csr.npz", "claim.npy")]
+    done = limited("cluster-data", "--graph", *graphs, "-q", memory=2_500_000_000)
+    assert done.stderr.count("\n") == len(graphs)
+    assert "internal error" not in done.stderr
+    refused(limited("info", tmp_path / "hole.png"), "GB are free")
+    refused(limited("downsample", tmp_path / "hole.png", "-o", tmp_path / "x.npz"), "GB are free")
+
+
+def test_rows_that_are_all_the_same_are_counted_before_they_are_read(tmp_path, monkeypatch):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    from pfeseg.files.tables import read_table
+
+    same = pyarrow.array([0.5]).take(pyarrow.array(np.zeros(5_000_000, int)))
+    text = pyarrow.array(["x" * 1000]).dictionary_encode().take(pyarrow.array([0] * 500_000))
+    for name, columns in (("same", {"a": same}), ("text", {"a": same[:500_000], "t": text})):
+        parquet.write_table(pyarrow.table(columns), tmp_path / f"{name}.parquet")
+        assert (tmp_path / f"{name}.parquet").stat().st_size < 100_000
+        monkeypatch.setattr("pfeseg.files.opening.available_memory", lambda: 10**8)
+        with pytest.raises(InvalidInputError, match="of memory, but 0"):
+            read_table(tmp_path / f"{name}.parquet")
+        monkeypatch.undo()
+    assert read_table(tmp_path / "text.parquet", drop=["2"]).values.shape == (500_000, 1)
+
+
+@pytest.mark.parametrize("codec", ["zlib", "lzma"])
+def test_a_segment_is_unpacked_no_further_than_its_pixels(tmp_path, codec):
+    import lzma
+
+    import tifffile
+
+    from pfeseg.files.windows import open_windows
+
+    path, deep = tmp_path / "a.tif", np.arange(60 * 50 * 3, dtype=np.uint16).reshape(60, 50, 3)
+    tifffile.imwrite(path, deep, photometric="rgb", compression=codec, rowsperstrip=60)
+    np.testing.assert_array_equal(read_image(path), deep)
+    whole = path.read_bytes()
+    packer = zlib.compressobj(9) if codec == "zlib" else lzma.LZMACompressor()
+    beyond = (packer.compress(bytes(1 << 24)) for _ in range(24))  # 400 MB
+    content = packer.compress(deep.tobytes()) + b"".join(beyond) + packer.flush()
+    with tifffile.TiffFile(path) as tiff:
+        places = [tiff.pages[0].tags[number] for number in (273, 279)]
+    damaged = bytearray(whole)
+    for tag, value in zip(places, (len(whole), len(content)), strict=True):
+        struct.pack_into("<HHII", damaged, tag.offset, tag.code, 4, 1, value)
+    path.write_bytes(bytes(damaged) + content)
+    resource = pytest.importorskip("resource")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    np.testing.assert_array_equal(read_image(path), deep)
+    part = open_windows(path, tmp_path).read((slice(9, 20), slice(3, 8)), "auto")[0]
+    np.testing.assert_array_equal(part, deep[9:20, 3:8])
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < before + 200_000  # kB
+    for broken in (whole[:-100], whole[:-3] + bytes(3)):  # told by its end, and by its checksum
+        path.write_bytes(broken)
+        with pytest.raises(InvalidInputError):
+            read_image(path)
+
+
+def test_a_raster_that_claims_any_size_is_refused_before_its_tiles_are_counted_out(tmp_path):
+    import tifffile
+
+    path = tmp_path / "a.tif"
+    tifffile.imwrite(path, np.zeros((64, 64), np.uint8), tile=(64, 64), compression="zlib")
+    content = bytearray(path.read_bytes())
+    with tifffile.TiffFile(path) as tiff:
+        for number, side in ((256, 2**31 - 1), (257, 2**30)):
+            tag = tiff.pages[0].tags[number]
+            struct.pack_into("<HHII", content, tag.offset, number, 4, 1, side)
+    path.write_bytes(content)
+    result = limited("segment", path, "--tile", 64, "-o", tmp_path / "out", memory=2 * 10**9)
+    refused(result, "2147483647 x 1073741824 pixels are at least 562949953421312 tiles")
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_a_page_reads_no_image_that_is_larger_than_its_report_says(tmp_path, vast):
+    import json
+
+    (tmp_path / "a.png").write_bytes(huge_png(20, 20))
+    done = limited("segment", tmp_path / "a.png", "-q", memory=4 * 10**9)
+    assert done.returncode == 0, done.stderr
+    report = json.loads((tmp_path / "a.json").read_text())
+    del report["input_bytes"]
+    (tmp_path / "a.json").write_text(json.dumps(report))
+    (tmp_path / "a.png").write_bytes(vast)
+    page = limited("report", tmp_path, "-o", tmp_path / "page.html", memory=10**9)
+    assert page.returncode == 0, page.stderr

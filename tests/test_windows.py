@@ -10,6 +10,7 @@ from helpers import SAMPLES
 from PIL import Image
 
 from pfeseg import InvalidInputError, Settings, as_raster
+from pfeseg.engines.local import Local
 from pfeseg.files.labels import read_labels, write_label_blocks
 from pfeseg.files.raster import read_raster
 from pfeseg.files.windows import open_windows
@@ -97,7 +98,7 @@ def test_the_limit_of_size_is_that_of_a_tile(tmp_path):
     part, _ = opened.read((slice(4000, 4200), slice(5000, 5300)), "auto")
     np.testing.assert_array_equal(part[..., 0], PHOTO[..., 0])
     with pytest.raises(InvalidInputError, match="memory"):
-        sew_raster(Task(path, {}, Settings(), tile=9000, memory_limit=2e8), tmp_path)
+        sew_raster(Task(path, {}, Settings(), tile=9000, memory_limit=2e8), tmp_path, Local())
 
 
 @pytest.mark.parametrize("name", ["many.tif", "many.npy"])

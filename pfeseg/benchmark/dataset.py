@@ -47,7 +47,7 @@ from pfeseg.files.writing import write_text
 from pfeseg.labels.boundaries import BoundaryCounts
 from pfeseg.labels.metrics import Comparison, compare
 from pfeseg.segmentation.cuts import AUTOMATIC, Clusters
-from pfeseg.segmentation.methods import MethodName
+from pfeseg.segmentation.methods import METHOD_VERSION, MethodName
 from pfeseg.segmentation.prepared import PreparedImage
 from pfeseg.segmentation.result import Segmentation
 from pfeseg.segmentation.segment import segment
@@ -144,6 +144,7 @@ def start_run(plan: Plan, items: Sequence[Item]) -> None:
     """Make the folder of a run, or check that the one there is of the same settings and files."""
     present = {
         "pfeseg_version": __version__,
+        "method_version": METHOD_VERSION,
         "split": plan.split,
         "dims": list(plan.dims),
         "clean_share": CLEAN_SHARE,

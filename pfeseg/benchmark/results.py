@@ -19,7 +19,7 @@ from pfeseg.pictures.overlay import draw_overlay
 from pfeseg.segmentation.cuts import DEFAULT_LEVEL
 
 EXAMPLE_DIMS = (5, 10, 15, 20, 25)
-EXAMPLE_LEVELS = (0.4, 0.45, 0.5, 0.55, 0.6)
+EXAMPLE_LEVELS = (0.3, 0.4, 0.5, 0.6, 0.7)
 N_EXAMPLES = 6
 
 

@@ -23,21 +23,21 @@ from pfeseg.errors import PfesegError, PfesegWarning
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 COMMANDS = {
-    "segment": "Cut images into their regions.",
-    "sweep": "Try several dimensions on one image, and recommend one.",
+    "segment": "Cut one or more images into regions.",
+    "sweep": "Segment one image in several ways, and recommend one.",
     "downsample": "Stage 1: shrink an image.",
     "graph": "Stage 2: build the pixel graph.",
     "init": "Stage 3: make the initial embedding.",
     "embed": "Stage 4: solve for the embedding.",
-    "merge": "Stage 5: merge regions into a hierarchy, and cut it.",
-    "cluster": "Stage 5 with -k: make a label map of clusters.",
-    "clean": "Stage 6: make regions connected, and absorb small ones.",
+    "merge": "Stage 5: merge regions into a hierarchy and cut it.",
+    "cluster": "Stage 5 with -k: group regions or pixels into clusters.",
+    "clean": "Stage 6: split labels into connected regions and absorb small ones.",
     "overlay": "Draw a label map over its image.",
-    "report": "Make one page of a folder of results, to look at in a browser.",
-    "cluster-data": "Cluster the rows of tables, or the nodes of graphs.",
+    "report": "Show a folder of results on a web page.",
+    "cluster-data": "Cluster the rows of tables or the nodes of graphs.",
     "evaluate": "Score segmentations against ground truth.",
     "bsds": "Run the paper's experiment on a data set.",
-    "info": "Tell what a file holds, or what is installed.",
+    "info": "Show what a file contains, or what is installed.",
 }
 """Commands and their short help, which must not need an import."""
 
@@ -177,8 +177,8 @@ def _show_warning(message: Warning | str, *_: Any) -> None:
 @click.group(
     cls=Group,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 all done, 1 an input failed, 2 wrong usage, 130 interrupted.",
+    epilog="Exit codes: 0 success, 1 an input failed, 2 wrong usage, 130 interrupted.",
 )
 @click.version_option(__version__, "-V", "--version", prog_name="pfeseg")
 def main() -> None:
-    """Cut photographs into their regions with piecewise flat embeddings."""
+    """Cut photographs into regions with piecewise flat embeddings."""

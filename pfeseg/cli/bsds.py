@@ -37,7 +37,7 @@ from pfeseg.segmentation.methods import METHODS
     metavar="DIR",
     required=True,
     heading=Heading.RESULTS,
-    help="Folder of the run; a run that was stopped is continued.",
+    help="Folder of the run. The same command continues a run that was stopped.",
 )
 @option(
     "--split",
@@ -53,11 +53,11 @@ from pfeseg.segmentation.methods import METHODS
     show_default=True,
     metavar="NAME,...",
     heading=Heading.CUT,
-    help="Methods to run, as in 'segment'; auto is pfe with -d auto -k auto, and hierarchy is all "
+    help="Methods to run, as in 'segment'. auto is pfe with -d auto -k auto; hierarchy scores all "
     "levels of the hierarchy of regions.",
 )
-@dims_option("5:25", "Dimensions to run, each with k = d; auto and hierarchy have their own.")
-@engine_options("Images to work on at a time.")
+@dims_option("Dimensions to run, each with k = d; auto and hierarchy do not use them.", "5:25")
+@engine_options("Images to work on at the same time.")
 @option(
     "--limit",
     type=click.IntRange(min=1),
@@ -71,7 +71,7 @@ from pfeseg.segmentation.methods import METHODS
     heading=Heading.RESULTS,
     help="Leave out the figures, which need matplotlib.",
 )
-@report_option("DIR/report.html, with tables, box plots, and the worst and the best images")
+@report_option("DIR/report.html, with tables, box plots, and the worst and best images")
 @quiet_option("Print errors only.")
 @settings_options(without=("n_dims", *CUT_OPTIONS, "method", "min_region"))
 def bsds(
@@ -87,27 +87,25 @@ def bsds(
     quiet: bool,
     **options: Any,
 ) -> int:  # fmt: skip
-    """Run the paper's experiment on ROOT, a folder laid out as BSDS500 is.
+    """Run the paper's experiment on ROOT, a folder laid out like BSDS500.
 
     ROOT holds images/SPLIT/NAME.jpg and groundTruth/SPLIT/NAME.mat. Every image is segmented by
-    every method with every d, and k = d. Each segmentation is scored at full size, both as
-    clustered and cut into connected regions of at least 0.5 % of the image.
+    every method with every d, and k = d. Each segmentation is scored at full size, both as it is
+    and after cleaning: connected regions of at least 0.5 % of the image.
 
     The method 'hierarchy' builds one hierarchy of regions for each image, with the d of the
     settings. Its regions are scored at the 99 levels of the benchmark, and its contours as
-    'evaluate --boundaries' scores them.
+    'evaluate --boundaries' does.
 
     \b
     This writes into DIR:
       table.md            the paper's table with bootstrap intervals, and the published figures
       scores.csv          all scores and times; rows/METHOD/*.csv those of each image
       figure1.png, .pdf   some images and their segmentations for d = 5, 10, ..., 25;
-                          figure1_hierarchy.* those of the levels 0.4, 0.45, ..., 0.6
+                          figure1_hierarchy.* those of the levels 0.3, 0.4, ..., 0.7
       figure2.png, .pdf   box plots of the computing time for each d, and for the hierarchy
       segs/METHOD/*.mat   the segmentations, in the format of the benchmark
       ucm/*.mat           the contour maps of the hierarchy, in the format of the benchmark
-
-    Give the same command again to go on with a run that was stopped.
 
     \b
     Examples:

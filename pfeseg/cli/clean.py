@@ -30,7 +30,7 @@ from pfeseg.cli.wording import counted_regions, say
     metavar="PIXELS|PERCENT%",
     heading=Heading.CUT,
     show_default=True,
-    help="Smallest region that stays; 1 splits the labels and absorbs nothing.",
+    help="Smallest region to keep; 1 splits the labels and absorbs nothing.",
 )
 @reading_options
 def clean(
@@ -43,10 +43,10 @@ def clean(
     stretch: str | None,
     bands: str | None,
 ) -> None:  # fmt: skip
-    """Split LABELS, made by 'cluster', into connected regions and absorb the small ones.
+    """Split LABELS, made by 'cluster' or 'merge', into connected regions and absorb small ones.
 
-    The smallest region joins the touching region whose mean colour in IMAGE is most like its own,
-    until no region is smaller than --min-region.
+    The smallest region is merged into the neighbour whose mean colour in IMAGE is most similar,
+    again and again, until no region is smaller than --min-region.
     """
     check_output(output, overwrite, (".png", ".tif", ".npy"), labels, image)
     from pfeseg.files.labels import read_labels, write_labels

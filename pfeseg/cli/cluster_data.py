@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
+from pfeseg.cli.engines import Machines, engine_options
 from pfeseg.cli.options import (
     Command,
     Heading,
-    jobs_option,
     option,
     output_folder_option,
     overwrite_option,
     quiet_option,
+    skip_existing_option,
     threads_option,
 )
-from pfeseg.cli.progress import count_bar
 from pfeseg.cli.reporter import Reporter
+from pfeseg.cli.running import leave_out_done, run_all, run_tables
 from pfeseg.cli.values import number_or, words
 from pfeseg.cli.wording import usage_errors
 
@@ -29,7 +30,16 @@ SAVEABLE = ("labels", "embedding", "picture")
 @click.command(
     "cluster-data",
     cls=Command,
-    common=("n_clusters", "is_graph", "drop", "save", "output", "overwrite", "jobs"),
+    common=(
+        "n_clusters",
+        "is_graph",
+        "drop",
+        "save",
+        "output",
+        "overwrite",
+        "skip_existing",
+        "jobs",
+    ),
 )
 @click.argument("inputs", nargs=-1, required=True, metavar="DATA...")
 @option(
@@ -41,7 +51,7 @@ SAVEABLE = ("labels", "embedding", "picture")
     show_default=True,
     metavar="K|auto",
     heading=Heading.CUT,
-    help="Number of clusters; auto finds it.",
+    help="Number of clusters; auto finds it from the data.",
 )
 @option(
     "--graph",
@@ -57,14 +67,14 @@ SAVEABLE = ("labels", "embedding", "picture")
     default="",
     metavar="COLUMN,...",
     heading=Heading.INPUTS,
-    help="Columns to leave out, by their names or by their numbers, counted from 1.",
+    help="Columns to leave out, by name or by number, counted from 1.",
 )
 @option(
     "--id-column",
     metavar="COLUMN|none",
     heading=Heading.INPUTS,
-    help="Column that names the rows.  [default: the first, if its name says so, such as id, or if "
-    "it holds a different text in each row]",
+    help="Column that names the rows.  [default: the first, if it is called id or the like, or if "
+    "its text differs in every row]",
 )
 @option(
     "--scale",
@@ -72,7 +82,7 @@ SAVEABLE = ("labels", "embedding", "picture")
     default="standard",
     show_default=True,
     heading=Heading.METHOD,
-    help="Scale each column to mean 0 and variance 1 (standard), or take the numbers as they are.",
+    help="Scale each column to mean 0 and variance 1 (standard), or use the numbers as they are.",
 )
 @option(
     "--neighbours",
@@ -82,7 +92,7 @@ SAVEABLE = ("labels", "embedding", "picture")
     show_default=True,
     metavar="N",
     heading=Heading.METHOD,
-    help="Number of nearest neighbours to which each point is joined.",
+    help="Number of nearest neighbours to connect each point to.",
 )
 @option(
     "--init",
@@ -99,7 +109,7 @@ SAVEABLE = ("labels", "embedding", "picture")
     show_default=True,
     metavar="N",
     heading=Heading.METHOD,
-    help="Seed of everything random.",
+    help="Random seed.",
 )
 @output_folder_option
 @option(
@@ -110,11 +120,12 @@ SAVEABLE = ("labels", "embedding", "picture")
     metavar="LIST",
     heading=Heading.RESULTS,
     help="Results to write, separated by commas: labels (a CSV file of rows and their clusters), "
-    "embedding (.npy), picture (the points, or their principal components, in the colours of "
-    "their clusters).",
+    "embedding (.npy), picture (the points, or their principal components, coloured by "
+    "cluster).",
 )
 @overwrite_option
-@jobs_option("Files to cluster side by side.")
+@skip_existing_option("files")
+@engine_options("Files to cluster at the same time.")
 @threads_option
 @option(
     "--json",
@@ -130,24 +141,28 @@ def cluster_data(
     output: Path | None,
     save: tuple[str, ...],
     overwrite: bool,
-    jobs: int,
+    skip_existing: bool,
+    machines: Machines,
     threads: int | None,
     as_json: bool,
     fail_fast: bool,
     quiet: bool,
-    scale: str,
     drop: tuple[str, ...],
     **options: Any,
 ) -> int:  # fmt: skip
-    """Cluster the rows of tables, or the nodes of graphs.
+    """Cluster the rows of tables or the nodes of graphs.
 
     DATA is a file or a quoted pattern such as '*.csv': CSV, TSV or other text (.gz too), .npy,
     .npz or Parquet. Each row is a point, each column a measurement; a header, and a column that
-    names the rows, are found by themselves. Missing values and columns of text are refused, and
-    the error says which.
+    names the rows, are recognised. Missing values and columns of text are refused, and the error
+    names them.
 
     For each file, this writes STEM_clusters.csv (each row and its cluster, 0, 1, ...) and STEM.json
     (settings, sizes of the clusters, timings).
+
+    A file is done, and --skip-existing leaves it out, if its report tells that its results were
+    made from the same data with the same settings. Results of other settings are refused; with
+    --overwrite they are made again.
 
     \b
     Examples:
@@ -155,35 +170,17 @@ def cluster_data(
       pfeseg cluster-data flowers.csv -k 3 --drop species --save labels,picture -o out
       pfeseg cluster-data friends.txt --graph -k 4
 
-    Exit codes: 0 all done, 1 an input failed, 2 wrong usage, 130 interrupted.
+    Exit codes: 0 success, 1 an input failed, 2 wrong usage, 130 interrupted.
     """
-    from pfeseg.files.writing import refuse_existing
-    from pfeseg.run.batch import Row
-    from pfeseg.run.data import DataSettings, find_tables, plan_data, run_data
+    from pfeseg.run.data import DataSettings, find_tables, plan_data
 
-    settings = DataSettings(
-        standardise=scale == "standard", drop=tuple(filter(None, drop)), **options
-    )
+    settings = DataSettings(drop=tuple(filter(None, drop)), **options)
     found = find_tables(inputs)
     with usage_errors():
-        tasks = plan_data(found, output, save, settings)
-    if not overwrite:
-        refuse_existing(path for task in tasks for path in task.results.values())
+        tasks = plan_data(found, output, save, settings, replaces=overwrite)
     reporter = Reporter(
         len(found), as_json=as_json, quiet=quiet, verbose=False, fail_fast=fail_fast, noun="files"
     )
-    for item in found:
-        if item.problem and reporter.wants_more:
-            reporter.add(Row(str(item.path), "failed", item.problem))
-    if reporter.wants_more:
-        with (
-            count_bar(len(tasks), "file", quiet or len(tasks) == 1) as bar,
-            closing(run_data(tasks, jobs, threads)) as rows,
-        ):
-            for row in rows:
-                bar.update()
-                with bar.external_write_mode():
-                    reporter.add(row)
-                if not reporter.wants_more:
-                    break
-    return reporter.finish()
+    todo = leave_out_done(tasks, reporter, skips=skip_existing, replaces=overwrite)
+    run = partial(run_tables, machines=machines, threads=threads, quiet=quiet)
+    return run_all(found, todo, run, reporter)

@@ -25,7 +25,7 @@ from pfeseg.cli.wording import say
 def downsample(
     image: Path, output: Path, overwrite: bool, reading: dict[str, Any], **options: Any
 ) -> None:
-    """Shrink IMAGE to the size at which it is solved, as a file for 'graph' and 'init'."""
+    """Shrink IMAGE to the size that the solver works on, for 'graph' and 'init'."""
     settings = make_settings(**options)
     check_output(output, overwrite, (".npz",), image)
     from pfeseg.files.raster import read_raster

@@ -36,12 +36,12 @@ class Machines:
     wait: float
 
     @contextmanager
-    def open(self, calls: int, folder: Path, inputs: Sequence[Path]) -> Iterator[Engine]:
-        """Open an engine for some calls that read `inputs` and write into `folder`."""
-        if self.dask is None or not calls:
+    def open(self, calls: int | None, folder: Path, inputs: Sequence[Path]) -> Iterator[Engine]:
+        """Open an engine for calls, perhaps of unknown number, that read and write these."""
+        if self.dask is None or calls == 0:
             from pfeseg.engines.local import Local
 
-            yield Local(min(self.jobs, max(calls, 1)))
+            yield Local(self.jobs) if calls is None else Local(self.jobs).for_calls(calls)
             return
         from pfeseg.engines.cluster import open_cluster
 
@@ -68,11 +68,11 @@ def engine_options(text: str) -> Callable[[F], F]:
             option(
                 "--dask-wait", type=click.FloatRange(min=0), default=60.0, metavar="SECONDS",
                 heading=Heading.RUN,
-                help="How long to wait while the cluster has no worker.  [default: 60]",
+                help="How long to wait while the cluster has no workers.  [default: 60]",
             ),
             option(
                 "--dask", metavar="ADDRESS", heading=Heading.RUN,
-                help="Work on the Dask cluster of this scheduler, such as tcp://host:8786; the "
+                help="Use the Dask cluster with this scheduler, such as tcp://host:8786. The "
                      "results are the same. local:4 starts a cluster of 4 processes on this "
                      "machine.",
             ),

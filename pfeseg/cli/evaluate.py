@@ -37,7 +37,7 @@ TITLES = {"pri": "PRI", "vi": "VI", "ari": "ARI", "iou": "IoU", "dice": "Dice", 
     default="table",
     show_default=True,
     heading=Heading.RESULTS,
-    help="Format of what is printed.",
+    help="Output format.",
 )
 @allow_huge_option
 def evaluate(
@@ -50,11 +50,11 @@ def evaluate(
     be folders: then NAME.*, NAME_labels.* or NAME_ucm.* is compared with NAME.mat, or else with
     NAME.png, .tif or .npy.
 
-    VI is good when it is small, all other figures when they are large. Two of them are not the
-    benchmark's: the adjusted Rand index (ARI), and the overlap of each region of the ground truth
-    with the best region of LABELS, averaged over all regions (IoU and Dice). For a data set, ODS
-    takes the one setting that is best for all images, OIS the best setting for each image, and
-    'best' the best one for each region.
+    A small VI is good; all other scores should be large. Two kinds are not part of the benchmark:
+    the adjusted Rand index (ARI), and the overlap of each region of the ground truth with the best
+    region of LABELS, averaged over all regions (IoU and Dice). Over a data set, ODS is the score of
+    the one setting that is best for all images, OIS that of the best setting for each image, and
+    'best' that of the best setting for each region.
 
     With --boundaries, boundary pixels are matched one to one, within 0.75 % of the image's
     diagonal. Precision is the share of the boundary pixels of LABELS that are matched, recall the

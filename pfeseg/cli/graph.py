@@ -17,7 +17,7 @@ from pfeseg.cli.wording import say
 @output_file_options
 @settings_options("graph")
 def graph(image_file: Path, output: Path, overwrite: bool, **options: Any) -> None:
-    """Build the pixel graph of IMAGE.npz, made by 'downsample'."""
+    """Build the pixel graph of IMAGE.npz (made by 'downsample')."""
     settings = make_settings(**options)
     check_output(output, overwrite, (".npz",), image_file)
     from pfeseg.run.stages import graph_stage

@@ -20,7 +20,7 @@ LIBRARIES = ("numpy", "scipy", "scikit-image", "scikit-learn", "imageio", "pillo
 @option("--json", "as_json", is_flag=True, heading=Heading.RESULTS, help="Print JSON.")
 @allow_huge_option
 def info(file: Path | None, as_json: bool, allow_huge: bool) -> None:
-    """Tell what FILE holds: a stage file, a label map or a report.
+    """Show what FILE contains: a stage file, a label map or a report.
 
     Without FILE, it tells the version, the compiled kernels in use, the number of threads and the
     versions of the libraries.

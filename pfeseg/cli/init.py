@@ -17,7 +17,7 @@ from pfeseg.cli.wording import say
 @output_file_options
 @settings_options("init")
 def init(image_file: Path, output: Path, overwrite: bool, **options: Any) -> None:
-    """Make the initial embedding of IMAGE.npz, made by 'downsample'."""
+    """Make the initial embedding of IMAGE.npz (made by 'downsample')."""
     settings = make_settings(**options)
     check_output(output, overwrite, (".npz",), image_file)
     from pfeseg.run.stages import init_stage

@@ -28,7 +28,7 @@ from pfeseg.cli.wording import counted_regions, say
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE.mat",
     heading=Heading.RESULTS,
-    help="Write the whole hierarchy too, as an ultrametric contour map.",
+    help="Also write the whole hierarchy, as an ultrametric contour map.",
 )
 @reading_options
 @settings_options("merge")
@@ -43,7 +43,7 @@ def merge(
 ) -> None:  # fmt: skip
     """Merge the regions of IMAGE into a hierarchy, and cut it into a label map.
 
-    EMBEDDING.npz is made by 'embed' from the same image. FILE ends in .png, .tif or .npy.
+    EMBEDDING.npz is what 'embed' made from the same image. FILE ends in .png, .tif or .npy.
     """
     settings = make_settings(**options)
     inputs = (embedding_file, image)

@@ -20,12 +20,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Heading(Enum):
     """Headings of a help page, in their order."""
 
-    CUT = "What to cut"
+    CUT = "Segmentation"
     RESULTS = "Results"
     INPUTS = "Inputs"
     RUN = "Run"
     START = "Settings"
-    METHOD = "Image, graph and start"
+    METHOD = "Graph and start"
     SOLVER = "Solver"
     OTHER = "Other options"
 
@@ -136,7 +136,7 @@ def output_folder_option(command: F) -> F:
     return option(
         "-o", "--output", type=click.Path(path_type=Path), metavar="DIR", heading=Heading.RESULTS,
         callback=_folder_for_results,
-        help="Folder of results.  [default: beside each input]",
+        help="Folder for results.  [default: next to inputs]",
     )(command)  # fmt: skip
 
 
@@ -151,8 +151,16 @@ def output_file_options(command: F) -> F:
 def overwrite_option(command: F) -> F:
     """Add ``--overwrite``."""
     return option(
-        "--overwrite", is_flag=True, heading=Heading.RESULTS, help="Replace results that exist.",
+        "--overwrite", is_flag=True, heading=Heading.RESULTS, help="Replace existing results.",
     )(command)  # fmt: skip
+
+
+def skip_existing_option(text: str) -> Callable[[F], F]:
+    """Add ``--skip-existing``; `text` says what are left out."""
+    return option(
+        "--skip-existing", is_flag=True, heading=Heading.RESULTS,
+        help=f"Skip {text} that are already done, to resume a batch that was stopped.",
+    )  # fmt: skip
 
 
 def jobs_option(text: str) -> Callable[[F], F]:
@@ -167,8 +175,8 @@ def threads_option(command: F) -> F:
     """Add ``--threads``."""
     return option(
         "--threads", type=click.IntRange(1, 1024), metavar="N", heading=Heading.RUN,
-        help="Threads to compute with; they never change the result."
-             "  [default: all, or 1 with --jobs or --dask]",
+        help="Number of threads; it never changes the result."
+             "  [default: all, or 1 when several inputs run at once]",
     )(command)  # fmt: skip
 
 
@@ -177,7 +185,7 @@ def memory_option(command: F) -> F:
     return option(
         "--memory-limit", type=memory_size, metavar="SIZE|none", heading=Heading.RUN,
         help="Refuse images that would need more memory than this, such as 4GB."
-             "  [default: what is free, shared among --jobs]",
+             "  [default: the free memory, shared among --jobs]",
     )(command)  # fmt: skip
 
 
@@ -197,7 +205,7 @@ def overlay_size_option(command: F) -> F:
     """Add ``--overlay-size``."""
     return option(
         "--overlay-size", type=click.IntRange(min=1), metavar="PIXELS", heading=Heading.RESULTS,
-        help="Longer side of the overlay, which is never enlarged.  [default: that of the image]",
+        help="Longer side of the overlay; it is never enlarged.  [default: that of the image]",
     )(command)  # fmt: skip
 
 
@@ -205,7 +213,7 @@ def report_option(text: str) -> Callable[[F], F]:
     """Add ``--report``; `text` says which page it writes."""
     return option(
         "--report", "wants_page", is_flag=True, heading=Heading.RESULTS,
-        help=f"Write one HTML page to look at: {text}.",
+        help=f"Also show the results on a web page: {text}.",
     )  # fmt: skip
 
 
@@ -214,11 +222,11 @@ def quiet_option(text: str) -> Callable[[F], F]:
     return option("-q", "--quiet", is_flag=True, heading=Heading.RUN, help=text)
 
 
-def dims_option(default: str, text: str) -> Callable[[F], F]:
+def dims_option(text: str, default: str | None = None) -> Callable[[F], F]:
     """Add ``-d``, several dimensions."""
     return option(
-        "-d", "--dims", type=numbers, default=default, show_default=True, heading=Heading.CUT,
-        metavar="FIRST:LAST|D,...", help=text,
+        "-d", "--dims", type=numbers, default=default, show_default=default is not None,
+        heading=Heading.CUT, metavar="FIRST:LAST|D,...", help=text,
     )  # fmt: skip
 
 
@@ -250,32 +258,33 @@ def reading_options(command: F) -> F:
 
     command = option(
         "--nodata", type=float, multiple=True, metavar="VALUE", heading=Heading.INPUTS,
-        help="Leave out pixels whose bands all have this value, or nan (not a number). May be "
-             "given several times. What a TIFF file itself calls no data is always left out.",
+        help="Ignore pixels whose bands all have this value, or nan (not a number). Can be given "
+             "more than once. What a TIFF file itself declares as no data is always ignored.",
     )(cast("F", packed))  # fmt: skip
     command = option(
         "--mask", metavar="FILE|alpha", heading=Heading.INPUTS,
-        help="Leave out the pixels where this image, of the same size, is zero, or those that are "
-             "transparent (alpha). They are 0 in label maps, and regions then count from 1.",
+        help="Ignore the pixels where this image, of the same size, is zero, or those that are "
+             "transparent (alpha). They are 0 in label maps, and regions are then numbered "
+             "from 1.",
     )(command)  # fmt: skip
     command = allow_huge_option(command)
     command = option(
         "--stretch", type=stretch, metavar="auto|none|minmax|P:Q", heading=Heading.INPUTS,
-        help="Values to take as black and white: the least and the greatest (minmax), two "
-             "percentiles such as 0.1:99.9, or the limits of the type (none). auto takes 8-bit "
-             "values and floats in [0, 1] as they are, and stretches images that use less than "
-             "half of their bits."
+        help="Values that become black and white: the smallest and the largest (minmax), two "
+             "percentiles such as 0.1:99.9, or the limits of the data type (none). auto keeps "
+             "8-bit values and floats in [0, 1] as they are, and stretches images that use less "
+             "than half of their bits."
              "  [default: auto]",
     )(command)  # fmt: skip
     command = option(
         "--bands", type=bands, metavar="auto|all|N,...", heading=Heading.INPUTS,
-        help="Bands to use, counted from 1, in this order: three are red, green and blue, one is "
-             "grey, and any other number becomes its principal components. auto takes the first "
-             "three.  [default: auto]",
+        help="Bands to use, in this order, counted from 1. Three are taken as red, green and "
+             "blue, one as grey; any other number is reduced to principal components. auto takes "
+             "the first three.  [default: auto]",
     )(command)  # fmt: skip
     return option(
         "--page", type=click.IntRange(min=0), metavar="N", heading=Heading.INPUTS,
-        help="Page or frame to read, counted from 0.  [default: the first, and a line says so if "
+        help="Page or frame to read, counted from 0.  [default: the first, with a note if "
              "there are more]",
     )(command)  # fmt: skip
 

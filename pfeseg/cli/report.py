@@ -1,4 +1,4 @@
-"""``pfeseg report``: one page to look at for a folder of results."""
+"""``pfeseg report``: pages to look at for a folder of results."""
 
 from __future__ import annotations
 
@@ -28,23 +28,25 @@ from pfeseg.errors import InvalidInputError
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
     heading=Heading.RESULTS,
-    help="Page to write.  [default: OUT/report.html]",
+    help="Page to write.  [default: OUT/report.html, or that of the sweep]",
 )
 @overwrite_option
-@jobs_option("Images to work on at a time.")
+@jobs_option("Images to work on at the same time.")
 @quiet_option("Print errors only.")
 def report(folder: Path, output: Path | None, overwrite: bool, jobs: int, quiet: bool) -> None:
-    """Make one HTML page of the results in OUT, a folder that 'segment' or 'bsds' wrote.
+    """Show the results in OUT, a folder written by 'segment', 'sweep' or 'bsds', on a web page.
 
-    The page opens from disk in any browser, without a network. For a batch, it shows a grid and a
-    table of all images. For each image, it shows the regions over the original, the settings and
-    the warnings; the original is looked for where it was, and beside the results.
+    The page is one HTML file, which opens in any browser and needs no network. It shows the images
+    of a batch as a grid and as a table. Each image opens with its regions over the original, its
+    settings and its warnings. The original is looked for where it was, and next to the results.
 
-    Results that 'segment' wrote with --report, or with 'page' in --save, also show all levels of
-    the hierarchy, the channels of the embedding and the history of the solver. With more than
-    200 images, the pictures lie in a folder beside the page.
+    Results written with 'segment --report', or with 'page' in --save, also show all levels of the
+    hierarchy, the channels of the embedding and the history of the solver. With more than 200
+    images, the pictures are in a folder next to the page.
 
-    Images that failed leave no results; only the page that 'segment --report' makes lists them.
+    Images that failed have no results, so only the page made by 'segment --report' lists them.
+
+    Each sweep gets a page of its own, STEM_sweep.html, next to its data.
 
     \b
     Examples:
@@ -54,20 +56,35 @@ def report(folder: Path, output: Path | None, overwrite: bool, jobs: int, quiet:
     if not folder.is_dir():
         found = ", found a file" if folder.exists() else "; there is none"
         raise InvalidInputError(f"{folder}: expected a folder of results{found}")
-    page = output or folder / "report.html"
-    check_output(page, overwrite, (".html",))
     from pfeseg.files.writing import refuse_unwritable
     from pfeseg.page.batch import write_batch_page
     from pfeseg.page.bsds import is_bsds_run, write_bsds_page
     from pfeseg.page.results import find_reports
+    from pfeseg.page.sweep import find_sweeps, page_of, write_page_again
 
-    refuse_unwritable(page.parent)
-    if is_bsds_run(folder):
+    is_bsds = is_bsds_run(folder)
+    reports = [] if is_bsds else find_reports(folder)
+    sweeps = [] if is_bsds else find_sweeps(folder)
+    pages = {path: page_of(path) for path in sweeps}
+    if len(sweeps) == 1 and not reports:
+        pages = {sweeps[0]: output or page_of(sweeps[0])}
+    elif sweeps and not reports and output:
+        raise click.UsageError(
+            f"{folder} holds {len(sweeps)} sweeps, each with a page of its own; leave out -o"
+        )
+    page = None if sweeps and not reports else output or folder / "report.html"
+    for planned in [*pages.values(), *([page] if page else [])]:
+        check_output(planned, overwrite, (".html",))
+        refuse_unwritable(planned.parent)
+    written: list[Path] = []
+    if page and is_bsds:
         write_bsds_page(page, folder)
         written = [page]
-    else:
-        reports = find_reports(folder)
+    elif page:
         with count_bar(len(reports), "image", quiet) as bar:
             written = write_batch_page(page, reports, jobs=jobs, on_image=bar.update)
+    for data, place in pages.items():
+        write_page_again(place, data)
+        written.append(place)
     if not quiet:
         say("written: " + ", ".join(map(str, written)))

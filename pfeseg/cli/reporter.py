@@ -12,7 +12,7 @@ import click
 from pfeseg.cli.wording import in_options, one_line, say
 
 if TYPE_CHECKING:
-    from pfeseg.run.batch import Row
+    from pfeseg.run.rows import Row
 
 
 class Reporter:

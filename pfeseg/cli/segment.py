@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,15 +24,16 @@ from pfeseg.cli.options import (
     quiet_option,
     reading_options,
     report_option,
+    skip_existing_option,
     threads_option,
 )
 from pfeseg.cli.page import BatchPage
 from pfeseg.cli.reporter import Reporter
-from pfeseg.cli.running import run_tasks
+from pfeseg.cli.running import leave_out_done, run_all, run_images, run_rasters
 from pfeseg.cli.settings import make_settings, settings_options
 from pfeseg.cli.tiles import check_tiled, tile_option
 from pfeseg.cli.values import words
-from pfeseg.cli.volumes import check_kinds, make_volume_settings, volume_options
+from pfeseg.cli.volumes import check_kinds_of_volumes, make_volume_settings, volume_options
 from pfeseg.cli.wording import say, usage_errors
 from pfeseg.files.kinds import (
     KINDS,
@@ -70,7 +72,7 @@ COMMON = (
     "--hierarchy",
     is_flag=True,
     heading=Heading.RESULTS,
-    help="Write the hierarchy too, as a contour map: STEM_ucm.mat and STEM_ucm.png.",
+    help="Also write the hierarchy as a contour map: STEM_ucm.mat and STEM_ucm.png.",
 )
 @option(
     "--labels-format",
@@ -94,29 +96,24 @@ COMMON = (
     default="{stem}",
     show_default=True,
     heading=Heading.RESULTS,
-    help="Names of the results, up to their endings, made of {stem}, {ext} and {parent}.",
+    help="How to name the results, without their endings, from {stem}, {ext} and {parent}.",
 )
 @overwrite_option
-@option(
-    "--skip-existing",
-    is_flag=True,
-    heading=Heading.RESULTS,
-    help="Leave out images that are done; so a batch that was stopped goes on.",
-)
+@skip_existing_option("images")
 @option(
     "--files-from",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
     metavar="LIST",
     heading=Heading.INPUTS,
-    help="Read more names of inputs from a file, one per line or separated by NUL; - reads them "
-    "from standard input.",
+    help="Read more input names from a file, one per line or separated by NUL; - reads them from "
+    "standard input.",
 )
 @option(
     "-r",
     "--recursive",
     is_flag=True,
     heading=Heading.INPUTS,
-    help="Look into subfolders too.",
+    help="Search subfolders too.",
 )
 @option(
     "--shard",
@@ -127,7 +124,7 @@ COMMON = (
 @reading_options
 @volume_options
 @tile_option
-@engine_options("Images to work on at a time.")
+@engine_options("Images to work on at the same time.")
 @threads_option
 @memory_option
 @option(
@@ -142,7 +139,7 @@ COMMON = (
 )
 @quiet_option("Print errors only.")
 @option(
-    "-v", "--verbose", is_flag=True, heading=Heading.RUN, help="Print the time of every stage too."
+    "-v", "--verbose", is_flag=True, heading=Heading.RUN, help="Also print the time of every stage."
 )
 @settings_options()
 def segment(
@@ -174,19 +171,19 @@ def segment(
     max_voxels: int | None,
     **options: Any,
 ) -> int:  # fmt: skip
-    """Cut images into their regions.
+    """Cut one or more images into regions.
 
     INPUT is an image, a folder, a quoted pattern such as '*.jpg', or - for standard input. DIR is
-    made if it is missing, and with -r it gets the subfolders of the inputs.
+    created if it does not exist; with -r it mirrors the subfolders of the inputs.
 
-    For each image, this writes STEM_labels.png (the number of each pixel's region in 16 bits, which
+    For each image, this writes STEM_labels.png (each pixel's region number in 16 bits, which image
     viewers show as black), STEM_overlay.png (the regions in colour over the image) and STEM.json
-    (settings, timings, how the solver ended). Transparent images are laid on white. A bad image
-    is reported and does not stop the others.
+    (settings, timings, why the solver stopped). Transparent images are placed on white. A bad
+    image is reported and does not stop the others.
 
-    An image is done, and --skip-existing leaves it out, if its report tells that its results were
-    made from the same file with the same settings. Results of other settings are refused; with
-    --overwrite they are made again.
+    With --skip-existing, an image is skipped if its STEM.json says that the results were made from
+    the same file with the same settings. If they were not, the image is refused, unless --overwrite
+    is given as well: then it is done again.
 
     \b
     Examples:
@@ -196,17 +193,16 @@ def segment(
       pfeseg segment photos/ -r -o results --jobs 4 --skip-existing
       pfeseg segment photo.jpg --config photo.json -o again
 
-    Exit codes: 0 all done, 1 an input failed, 2 wrong usage, 130 interrupted.
+    Exit codes: 0 success, 1 an input failed, 2 wrong usage, 130 interrupted.
     """
     if quiet and verbose:
         raise click.UsageError("give -q or -v, not both")
-    save = (*save, *(OF_HIERARCHY if hierarchy else ()))
-    kinds = tuple(dict.fromkeys((*save, *((PAGE,) if wants_page else ()))))
-    if any(KINDS[kind].needs_place for kind in kinds) and not _has_pyogrio():
-        raise click.UsageError("a GeoPackage needs pyogrio: pip install 'pfeseg[geo]'")
+    asked = (*save, *(OF_HIERARCHY if hierarchy else ()))
+    kinds = tuple(dict.fromkeys((*asked, *((PAGE,) if wants_page else ()))))
+    _check_kinds(kinds)
     settings: Settings | VolumeSettings
     if volume:
-        check_kinds(save, labels_format)
+        check_kinds_of_volumes(asked, labels_format)
         unused = {name: reading[name] for name in ("page", "mask", "nodata")}
         unused |= {"overlay_size": overlay_size, "hierarchy": hierarchy, "tile": tile}
         unused |= {"report": wants_page}
@@ -214,40 +210,27 @@ def segment(
     elif spacing or max_voxels:
         raise click.UsageError("--spacing and --max-voxels are those of volumes; give --volume")
     else:
-        settings = make_settings(**options)
-        if set(kinds) & set(OF_HIERARCHY) and not METHODS[settings.method].has_hierarchy:
-            raise click.UsageError(f"a hierarchy needs the method pfe, not {settings.method}")
+        settings = _image_settings(kinds, options)
         if tile is not None:
-            check_tiled(settings, kinds, labels_format, inputs, machines)
-    if files_from == "-" and "-" in inputs:
-        raise click.UsageError("standard input can hold an image or the list of names, not both")
-    names = [*inputs, *listed(files_from)]
-    if not names:
-        raise click.UsageError("missing argument INPUT: a file, a folder, a pattern or -")
+            check_tiled(settings, kinds, labels_format, inputs)
+    names = _all_names(inputs, files_from, machines)
 
-    from pfeseg.engines.engine import EngineError
     from pfeseg.files.inputs import STANDARD_INPUT, expand_inputs, parse_shard, take_shard
-    from pfeseg.files.replacing import clear_strays
-    from pfeseg.run.batch import Row
-    from pfeseg.run.plan import make_tasks, plan_results, refuse_done
-    from pfeseg.run.resume import leave_out_done
+    from pfeseg.run.plan import make_tasks, plan_results
 
     expanded = expand_inputs(names, recursive)
-    found = expanded.inputs
     with usage_errors():
         # Of all shards, which may clash.
         plan = plan_results(
-            found,
+            expanded.inputs,
             output,
             kinds,
             template=template,
             labels_format=labels_format or ("tif" if volume or tile else "png"),
             overlay_format=overlay_format,
         )
-        found = take_shard(found, parse_shard(shard) if shard else (1, 1))
+        found = take_shard(expanded.inputs, parse_shard(shard) if shard else (1, 1))
     reads_image = any(item.path == STANDARD_INPUT for item in found)
-    if reads_image and machines.dask:
-        raise click.UsageError("with --dask give files, which all machines see, not -")
     content = read_standard_input() if reads_image else None
     sharing = machines.jobs if tile else min(machines.jobs, len(found))
     tasks = make_tasks(
@@ -267,33 +250,45 @@ def segment(
     reporter = Reporter(
         len(found), as_json=as_json, quiet=quiet, verbose=verbose, fail_fast=fail_fast
     )
-    if skip_existing:
-        tasks, done = leave_out_done(tasks, redo=overwrite)
-        for task in done:
-            reporter.add(Row(str(task.source), "skipped"))
-    elif not overwrite:
-        refuse_done(tasks)
-    folders = {path.parent for task in tasks for path in task.results.values()}
-    clear_strays(folders)
+    todo = leave_out_done(tasks, reporter, skips=skip_existing, replaces=overwrite)
     page = BatchPage.plan(plan, overwrite or skip_existing) if wants_page else None
-    for item in found:
-        if item.problem and reporter.wants_more:
-            reporter.add(Row(str(item.path), "failed", item.problem))
-    if reporter.wants_more:
-        try:
-            with closing(run_tasks(tasks, machines, memory_limit is None, threads, quiet)) as rows:
-                for row in rows:
-                    reporter.add(row)
-                    if not reporter.wants_more:
-                        break
-        except EngineError as error:
-            reporter.break_off(error.marked)
-    if len(tasks) > 1:
-        clear_strays(folders)  # of workers that were killed
-    code = reporter.finish()
+    run = partial(
+        run_rasters if tile else run_images,
+        machines=machines,
+        limited=memory_limit is None,
+        threads=threads,
+        quiet=quiet,
+    )
+    code = run_all(found, todo, run, reporter)
     if page:
         page.write([item.path for item in found], reporter.failures, machines.jobs, quiet)
     return code
+
+
+def _check_kinds(kinds: Sequence[str]) -> None:
+    """Refuse kinds of results that need a package which is not there."""
+    if any(KINDS[kind].needs_place for kind in kinds) and not _has_pyogrio():
+        raise click.UsageError("a GeoPackage needs pyogrio: pip install 'pfeseg[geo]'")
+
+
+def _image_settings(kinds: Sequence[str], options: Mapping[str, Any]) -> Settings:
+    """Make settings of the options; a method without a hierarchy writes nothing of one."""
+    settings = make_settings(**options)
+    if set(kinds) & set(OF_HIERARCHY) and not METHODS[settings.method].has_hierarchy:
+        raise click.UsageError(f"a hierarchy needs the method pfe, not {settings.method}")
+    return settings
+
+
+def _all_names(inputs: Sequence[str], files_from: str | None, machines: Machines) -> list[str]:
+    """Return the names that were given, and those of the list."""
+    if files_from == "-" and "-" in inputs:
+        raise click.UsageError("standard input can hold an image or the list of names, not both")
+    names = [*inputs, *listed(files_from)]
+    if not names:
+        raise click.UsageError("missing argument INPUT: a file, a folder, a pattern or -")
+    if "-" in names and machines.dask:
+        raise click.UsageError("with --dask give files, which all machines see, not -")
+    return names
 
 
 def _has_pyogrio() -> bool:

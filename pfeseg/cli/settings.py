@@ -12,10 +12,10 @@ import click
 from pfeseg.cli.options import Heading, option
 from pfeseg.cli.values import number_or, pixels_or_percent, radius_or_neighbours, rms_or_number
 from pfeseg.cli.wording import usage_errors
-from pfeseg.errors import InvalidInputError
+from pfeseg.errors import InvalidInputError, argument
 from pfeseg.pixels.options import ASSIGNMENTS, FEATURES
-from pfeseg.segmentation.cuts import CLUSTERED, DEFAULT_LEVEL, Clusters
-from pfeseg.segmentation.methods import METHODS
+from pfeseg.segmentation.cuts import CLUSTERED, DEFAULT_LEVEL, Clusters, Cut, Level
+from pfeseg.segmentation.methods import LEVELS_SINCE, METHODS
 from pfeseg.segmentation.settings import PRESETS, USUAL_DIMS, Settings, choose_settings
 from pfeseg.solver.settings import PRECONDITIONERS
 
@@ -85,83 +85,87 @@ def _setting(
 _SETTINGS = (
     _setting("init", "-d", "--dims", "n_dims", heading=Heading.CUT, type=number_or("auto"),
              metavar="D|auto", help="Dimension of the embedding; auto chooses it as 'sweep' does.",
-             show=lambda dims: f"{USUAL_DIMS}, or as many as there are pixels" if dims == "usual"
-             else str(dims)),
+             show=lambda dims: str(dims) if dims != "usual"
+             else f"{USUAL_DIMS}, or fewer in an image of fewer pixels"),
     _setting("cluster", "-k", "--segments", "n_clusters", heading=Heading.CUT,
              type=number_or("auto", "dims"), metavar="K|auto|dims",
-             help="Number of clusters, in the place of regions; auto chooses it as 'sweep' does, "
+             help="Make K clusters of regions that look alike; auto chooses K as 'sweep' does, "
                   "dims takes D.",
-             show=lambda cut: str(cut.n_clusters) if isinstance(cut, Clusters) else "regions"),
+             show=lambda cut: str(cut.n_clusters) if isinstance(cut, Clusters) else "none"),
     _setting("cluster", "--cluster", heading=Heading.CUT, type=click.Choice(CLUSTERED),
-             help="Make clusters of whole regions that look alike, or of single pixels by the "
-                  "embedding alone, as the paper and all rival methods do."),
+             help="Cluster whole regions, by how they look, or single pixels, by the embedding "
+                  "alone, as the paper and all other methods do."),
     _setting("merge", "--regions", "n_regions", heading=Heading.CUT, type=click.IntRange(min=1),
              metavar="N",
-             help="Number of regions; all that there are, if they are fewer.",
-             show=lambda cut: "what --level gives"),
+             help="Cut into this many regions, or as many as there are.",
+             show=lambda cut: "chosen by --level"),
     _setting("merge", "--level", "level", heading=Heading.CUT, type=click.FloatRange(0, 1),
              metavar="T",
-             help="Cut the hierarchy at this level: 0 keeps its finest regions, 1 merges all.",
+             help="Keep the boundaries that at least this share of people would draw: 0 keeps the "
+                  "finest regions, 1 merges all.",
              show=lambda cut: f"{DEFAULT_LEVEL:g}"),
     _setting("clean", "--min-region", heading=Heading.CUT, type=pixels_or_percent,
              metavar="PIXELS|PERCENT%",
-             help="Split the labels into connected regions, and let each that is smaller than "
-                  "this, such as 200 or 0.5%, join the touching region of the most similar colour.",
-             show=lambda value: _show(value) if value else "absorb none"),
+             help="Split the labels into connected regions, and merge each one smaller than this "
+                  "(such as 200 or 0.5%) into the neighbour with the most similar colour.",
+             show=lambda value: _show(value) if value else "off"),
     _setting("", "--method", heading=Heading.CUT, type=click.Choice(list(METHODS)),
-             help="Piecewise flat embedding (PFE) or one of its rivals: "
+             help="Piecewise flat embedding (PFE), or a method to compare it with: "
                   + ", ".join(m.title for name, m in METHODS.items() if name != "pfe") + "."),
     _setting("cluster merge", "--refine/--no-refine", "refine", heading=Heading.CUT, default=None,
-             help="Draw boundaries along the edges of the image at full size, or leave them as "
-                  "coarse as they were solved.",
+             help="Redraw boundaries along the edges of the full-size image, or leave them as "
+                  "coarse as the image that was solved.",
              show=lambda value: "refine" if value else "no-refine"),
     _setting("graph init cluster merge", "--seed", heading=Heading.START,
              type=click.IntRange(0, 2**32 - 1), metavar="N",
-             help="Seed of the random choices: classes of colour, mixture and k-means."),
+             help="Random seed, for the colour classes, the mixture and k-means."),
     _setting("downsample", "--downsample", heading=Heading.METHOD, type=click.FloatRange(min=1),
-             metavar="FACTOR", help="Shrink each side by this factor before the solve."),
+             metavar="FACTOR", help="Shrink each side by this factor before solving."),
     _setting("downsample", "--max-size", heading=Heading.METHOD, type=click.IntRange(min=1),
-             metavar="PIXELS", help="Shrink further, until the longer side is at most this.",
+             metavar="PIXELS",
+             help="Shrink further, until the longer side has at most this many pixels.",
              show=lambda value: str(value or "no limit")),
     _setting("graph", "--neighbours", heading=Heading.METHOD, type=radius_or_neighbours,
              metavar="4|8|RADIUS", show=repr,
-             help="Join each pixel to 4 or 8 neighbours, or to all within a radius such as 2.5."),
+             help="Connect each pixel to 4 or 8 neighbours, or to all within a radius such as "
+                  "2.5."),
     _setting("graph", "--features", heading=Heading.METHOD, type=click.Choice(FEATURES),
-             help="What edge weights compare: colours in RGB or CIELAB, or how often two colours "
-                  "meet in the image (pmi, pointwise mutual information)."),
+             help="What edge weights are made from: differences of colour in RGB or CIELAB, or how "
+                  "often two colours occur side by side in the image (pmi, pointwise mutual "
+                  "information)."),
     _setting("graph", "--sigma", heading=Heading.METHOD, type=rms_or_number,
              metavar="[X]rms|NUMBER",
-             help="Width of the edge weights of colours: a number, or rms to take it from the "
-                  "image; 0.8rms is 0.8 times as wide."),
+             help="Colour difference at which edge weights become small (rgb and lab): a number, "
+                  "or a multiple of the image's root mean square difference, such as 0.8rms."),
     _setting("graph init", "--texture", heading=Heading.METHOD, type=click.FloatRange(min=0),
              metavar="WEIGHT",
-             help="Weight of the local contrast beside CIELAB colours, in mutual information and "
-                  "in the mixture; with 0, the mixture is one of RGB colours."),
+             help="Weight of local contrast beside CIELAB colour, in the mutual information and "
+                  "in the mixture; 0 gives a mixture of RGB colours alone."),
     _setting("init", "--assignment", heading=Heading.METHOD, type=click.Choice(ASSIGNMENTS),
-             help="Start from the likeliest component of the mixture (hard), or from the "
-                  "probabilities of all (soft)."),
+             help="Start from each pixel's likeliest component of the mixture (hard), or from the "
+                  "probabilities of all components (soft)."),
     _setting("embed", "--lam", heading=Heading.SOLVER, type=float, metavar="NUMBER",
-             help="Weight of the split in split Bregman."),
+             help="Weight of the splitting term in split Bregman."),
     _setting("embed", "--r", heading=Heading.SOLVER, type=float, metavar="NUMBER",
              help="Weight of the fidelity term in Stage I."),
     _setting("embed", "--r-relaxed", heading=Heading.SOLVER, type=float, metavar="NUMBER",
              help="Weight of the fidelity term in Stage II."),
     _setting("embed", "--soc-iterations", heading=Heading.SOLVER, type=int, metavar="N",
-             help="Most iterations of the outer loop of Stage I."),
+             help="Maximum number of iterations of Stage I, outer loop."),
     _setting("embed", "--split-iterations", heading=Heading.SOLVER, type=int, metavar="N",
-             help="Most iterations of the inner loop of Stage I."),
+             help="Maximum number of iterations of Stage I, inner loop."),
     _setting("embed", "--relaxed-iterations", heading=Heading.SOLVER, type=int, metavar="N",
-             help="Most iterations of Stage II."),
+             help="Maximum number of iterations of Stage II."),
     _setting("embed", "--tol", heading=Heading.SOLVER, type=float, metavar="NUMBER",
              help="Relative change at which a loop stops.", show=lambda value: f"{value:.2g}"),
     _setting("embed", "--linear-solver", heading=Heading.SOLVER,
              type=click.Choice(["pcg", "direct"]),
-             help="The compiled solver (pcg), or the exact reference in SciPy (direct)."),
+             help="Compiled solver (pcg), or exact reference in SciPy (direct)."),
     _setting("embed", "--preconditioner", heading=Heading.SOLVER,
              type=click.Choice(PRECONDITIONERS),
-             help="An incomplete Cholesky factorisation (ic0), as in the paper, or a complete one "
+             help="Incomplete Cholesky factorisation (ic0), as in the paper, or a complete one "
                   "(cholesky), which makes every solve exact; auto takes the complete one unless "
-                  "it has too many entries."),
+                  "it would be too large."),
     _setting("embed", "--pcg-rtol", heading=Heading.SOLVER, type=float, metavar="NUMBER",
              help="Relative residual at which PCG stops, with ic0."),
     _setting("embed", "--precision", heading=Heading.SOLVER,
@@ -187,11 +191,11 @@ def settings_options(*stages: str, without: Sequence[str] = ()) -> Callable[[F],
         command = option(
             "--config", type=click.Path(exists=True, dir_okay=False, path_type=Path),
             metavar="FILE", heading=Heading.START,
-            help="Settings to start from: the report (STEM.json) of an earlier run.",
+            help="Start from the settings in the STEM.json of an earlier run.",
         )(command)  # fmt: skip
         return option(
             "--preset", metavar="NAME", heading=Heading.START,
-            help=f"Settings to start from: {' or '.join(PRESETS)}; other options change them."
+            help=f"Start from these settings: {' or '.join(PRESETS)}. Other options change them."
                  "  [default: default]",
         )(command)  # fmt: skip
 
@@ -211,25 +215,42 @@ def make_settings(
     if preset and config:
         raise click.UsageError("give --preset or --config, not both")
     with usage_errors():
-        base = _read_config(config) if config else None
+        is_cut = n_clusters is not None or n_regions is not None or level is not None
+        base = _read_config(config, is_cut) if config else None
         return choose_settings(
             base, preset, n_clusters=n_clusters, n_regions=n_regions, level=level, **changes
         )
 
 
-def _read_config(path: Path) -> Settings:
+def _read_config(path: Path, is_cut: bool) -> Settings:
+    """Read the settings of a report; `is_cut` where options say how labels are cut."""
     from pfeseg.files.opening import read_json
 
     values = read_json(path)
     try:
-        settings = values.get("settings", values)
-        if not settings:
+        stored = values.get("settings", values)
+        if not stored:
             raise InvalidInputError("it holds no settings")
-        return Settings.from_dict(settings)
+        settings = Settings.from_dict(stored)
+        if not is_cut:
+            _check_level(settings.cut, values)
+        return settings
     except InvalidInputError as error:
         raise InvalidInputError(f"{path}: {error.marked}") from error
     except (ValueError, AttributeError, TypeError, OverflowError) as error:
         raise InvalidInputError(f"{path}: no settings in JSON ({error})") from error
+
+
+def _check_level(cut: Cut, report: dict[str, Any]) -> None:
+    """Refuse a level of a report of a version in which it meant another cut."""
+    same = (0.0, DEFAULT_LEVEL, 1.0)
+    if not isinstance(cut, Level) or cut.level in same or "pfeseg_version" not in report:
+        return
+    if report.get("method_version", 0) < LEVELS_SINCE:
+        raise InvalidInputError(
+            f"its level {cut.level:g} is of an earlier version, whose levels meant other cuts; "
+            f"give {argument('level')}, {argument('n_regions')} or {argument('n_clusters')} too"
+        )
 
 
 def option_words(settings: Settings) -> list[str]:

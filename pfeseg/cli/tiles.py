@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import click
 
-from pfeseg.cli.engines import Machines
 from pfeseg.cli.options import F, Heading, option
 from pfeseg.cli.wording import usage_errors
 from pfeseg.files.kinds import BY_TILES
@@ -17,10 +16,10 @@ def tile_option(command: F) -> F:
     """Add ``--tile``."""
     return option(
         "--tile", type=click.IntRange(min=64), metavar="SIZE", heading=Heading.INPUTS,
-        help="Segment a raster of any size in overlapping tiles of at most SIZE pixels a side, "
-             "--jobs of them at a time, and join their regions across the seams. Each tile is "
-             "embedded at --max-size pixels; the overlay has at most 2000 pixels a side, or "
-             "--overlay-size.",
+        help="Segment a raster of any size in overlapping tiles of at most SIZE by SIZE pixels, "
+             "several at the same time with --jobs or --dask, and join regions across the seams. "
+             "Each tile is shrunk to --max-size; the overlay has at most 2000 pixels a side unless "
+             "--overlay-size says otherwise.",
     )(command)  # fmt: skip
 
 
@@ -29,7 +28,6 @@ def check_tiled(
     kinds: Sequence[str],
     labels_format: str | None,
     inputs: Sequence[str],
-    machines: Machines,
 ) -> None:
     """Refuse what cannot be done by tiles."""
     from pfeseg.run.tiles import check_by_tiles
@@ -46,5 +44,3 @@ def check_tiled(
         raise click.UsageError("--tile writes label maps as tif or npy, not as png")
     if "-" in inputs:
         raise click.UsageError("--tile reads files by parts, and standard input is none")
-    if machines.dask:
-        raise click.UsageError("--tile works on this machine only; give --jobs, not --dask")

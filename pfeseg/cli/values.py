@@ -122,6 +122,33 @@ def numbers(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(found))
 
 
+LEVEL_STEP = 0.05
+"""Between the levels of a range that names no step."""
+
+
+def levels(text: str) -> tuple[float, ...]:
+    """Read numbers from 0 to 1: 0.3:0.7 (both ends included), 0.3:0.7:0.1 (in steps), 0.4,0.5."""
+    found: list[float] = []
+    try:
+        for part in text.split(","):
+            ends = [float(number) for number in part.split(":")]
+            first, last, step = (
+                (*ends, ends[0], 1.0)[:3] if len(ends) == 1 else (*ends, LEVEL_STEP)[:3]
+            )
+            if len(ends) > 3 or not (0 <= first <= last <= 1 and step > 0):
+                raise ValueError
+            count = math.floor((last - first) / step + 1e-9) + 1
+            if len(found) + count > MAX_COUNT:
+                raise click.BadParameter(f"{text!r} are more than {MAX_COUNT} levels")
+            found += [round(first + k * step, 10) for k in range(count)]
+    except ValueError:
+        raise click.BadParameter(
+            f"{text!r} is neither a range from 0 to 1, such as 0.3:0.7 or 0.3:0.7:0.1, nor a list "
+            "such as 0.4,0.5"
+        ) from None
+    return tuple(dict.fromkeys(found))
+
+
 def words(allowed: Collection[str]) -> Callable[[str], tuple[str, ...]]:
     """Make a reader of comma-separated words, each of which must be one of those allowed."""
 

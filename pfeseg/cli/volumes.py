@@ -33,19 +33,19 @@ def volume_options(command: F) -> F:
     """Add ``--volume``, ``--spacing`` and ``--max-voxels``."""
     command = option(
         "--max-voxels", type=click.IntRange(min=8), metavar="N", heading=Heading.METHOD,
-        help="Shrink larger volumes to this many voxels before the solve."
+        help="Shrink larger volumes to this many voxels before solving."
              f"  [default: {MAX_VOXELS}]",
     )(command)  # fmt: skip
     command = option(
         "--spacing", type=spacing, metavar="Z,Y,X", heading=Heading.INPUTS,
         help="Distances between the voxels of a volume, in any unit: 2,1,1 if slices are twice as "
-             "far apart as pixels.  [default: what the file says, or 1,1,1]",
+             "far apart as pixels.  [default: from the file, or 1,1,1]",
     )(command)  # fmt: skip
     return option(
         "--volume", is_flag=True, heading=Heading.INPUTS,
-        help="Take each file, a TIFF stack or a 3-D array (.npy), as one volume, and cut it into "
-             "clusters of voxels (8, or as many as -k says; -d is the same unless given). With "
-             "--min-region, cut it into connected regions.",
+        help="Read each file, a TIFF stack or a 3-D array (.npy), as one volume, and cut it into "
+             "8 clusters of voxels, or as many as -k says (-d is the same unless given). With "
+             "--min-region, these become connected regions.",
     )(command)  # fmt: skip
 
 
@@ -78,7 +78,7 @@ def make_volume_settings(
         return dataclasses.replace(settings, solver=dataclasses.replace(settings.solver, **solver))
 
 
-def check_kinds(kinds: Sequence[str], labels_format: str | None) -> None:
+def check_kinds_of_volumes(kinds: Sequence[str], labels_format: str | None) -> None:
     """Refuse results and formats that there are of images only."""
     if labels_format == "png":
         raise click.UsageError("labels of volumes are tif or npy, not png")

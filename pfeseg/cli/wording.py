@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_OPTIONS = {"n_dims": "-d", "n_clusters": "-k", "n_regions": "--regions"}
+_OPTIONS = {
+    "n_dims": "-d",
+    "n_clusters": "-k",
+    "n_regions": "--regions",
+    "n_neighbors": "--neighbours",
+    "is_graph": "--graph",
+}
 """Options that are not called after their arguments."""
 
 

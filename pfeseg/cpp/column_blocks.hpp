@@ -135,7 +135,7 @@ class ColumnBlocks {
   private:
     // An even share of the columns for each thread, in the widths that exist.
     void allocate(int columns, int threads) {
-        const int share = (columns + threads - 1) / threads;
+        const int share = 1 + (columns - 1) / threads;
         if (columns == columns_ && share == share_) return;
         blocks_.clear();
         columns_ = columns;

@@ -75,12 +75,12 @@ class ClassRows {
         padded_.assign(n_classes_ * padded, 0.0f);
         for (int64_t x = columns.begin - margin / 2; x < columns.end + margin / 2; ++x) {
             const int32_t found = classes_[y * width_ + mirrored(x, width_)];
-            float *around = &padded_[found * padded + margin / 2 + x - columns.begin];
+            float *around = padded_.data() + found * padded + margin / 2 + x - columns.begin;
             // The window is even, so that its order does not matter.
             for (int64_t k = 0; k < taps; ++k) around[k] += window_[k];
         }
         for (int64_t c = 0; c < n_classes_; ++c)
-            std::copy_n(&padded_[c * padded + margin], columns.size(), lines + c * columns.size());
+            std::copy_n(padded_.data() + c * padded + margin, columns.size(), lines + c * columns.size());
     }
 
   private:
@@ -133,7 +133,7 @@ class EdgeContrast {
     // The last rows of a strip with margins to both sides, each as a line for each channel.
     struct Ring {
         Ring(int64_t rows, int64_t size) : rows(rows), size(size), values(rows * size) {}
-        float *row(int64_t y) { return &values[y % rows * size]; }
+        float *row(int64_t y) { return values.data() + y % rows * size; }
         int64_t rows, size;
         std::vector<float> values;
     };

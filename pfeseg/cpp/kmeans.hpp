@@ -18,7 +18,7 @@ class PointCloud {
     PointCloud(const T *rows, int64_t n, int64_t d, const LineLoops<T> &loops)
         : n_(n), d_(d), loops_(loops), values_(n * d), norms_(n, T(0)), lines_(d) {
         for (int64_t k = 0; k < d; ++k) {
-            T *line = &values_[k * n];
+            T *line = values_.data() + k * n;
             for (int64_t i = 0; i < n; ++i) {
                 line[i] = rows[i * d + k];
                 norms_[i] += line[i] * line[i];

@@ -55,7 +55,7 @@ Result<T, 3> correlate(Image<T> image, Vector<double> down, Vector<double> right
     std::vector<T> result(image.size());
     {
         nb::gil_scoped_release release;
-        for (size_t y = 0; y < height; ++y) filter.row(y, &result[y * width * channels]);
+        for (size_t y = 0; y < height; ++y) filter.row(y, result.data() + y * width * channels);
     }
     return to_numpy<T, 3>(std::move(result), {height, width, channels});
 }
@@ -80,7 +80,7 @@ Result<float, 3> filter_responses(Matrix<float> image,
         nb::gil_scoped_release release;
         for (size_t k = 0; k < rows.size(); ++k)
             respond(filters, rows.data()[k], static_cast<int64_t>(width), columns.data(),
-                    static_cast<int64_t>(columns.size()), compression, &result[k * size]);
+                    static_cast<int64_t>(columns.size()), compression, result.data() + k * size);
     }
     return to_numpy<float, 3>(std::move(result), {rows.size(), columns.size(), filters.size()});
 }
@@ -219,6 +219,9 @@ std::tuple<Result<int32_t, 1>, Result<T, 1>, Result<T, 2>> improve_centres(
     const size_t n = rows.shape(0), d = rows.shape(1), k = centres.shape(0);
     if (weights.size() != n || centres.shape(1) != d || k < 1 || k > n || d < 1)
         throw std::invalid_argument("rows, weights and centres do not fit together");
+    constexpr int most = 10000;  // labels may come again and again
+    if (max_iterations < 0 || max_iterations > most)
+        throw std::invalid_argument("there may be 0 to 10000 iterations");
     Clustering<T> found;
     {
         nb::gil_scoped_release release;

@@ -36,8 +36,8 @@ class SeparableFilter {
         const int64_t margin = columns / 2, size = width_ * channels_;
         for (int64_t k = 0; k < rows; ++k)
             above_[k] = image_ + mirrored(y + k - rows / 2, height_) * size;
-        for (int64_t k = 0; k < columns; ++k) shifted_[k] = &extended_[k * channels_];
-        T *middle = &extended_[margin * channels_];
+        for (int64_t k = 0; k < columns; ++k) shifted_[k] = extended_.data() + k * channels_;
+        T *middle = extended_.data() + margin * channels_;
         loops_.weighted_sum(above_.data(), down_.data(), rows, T(0), size, middle);
         for (int64_t k = 0; k < margin; ++k) {
             const T *before = middle + mirrored(-1 - k, width_) * channels_;

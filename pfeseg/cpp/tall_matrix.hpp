@@ -16,7 +16,7 @@ template <class T>
 class PaddedRows {
   public:
     PaddedRows(size_t rows, int columns) : steps_(rows * padded(columns) / kRowStep) {}
-    T *values() { return steps_.front().values; }
+    T *values() { return steps_.empty() ? nullptr : steps_.front().values; }
 
   private:
     struct alignas(kRowStep * sizeof(T)) Step {

@@ -80,6 +80,8 @@ class Engine(ABC):
                     again.append(call)
                 else:
                     yield outcome
+        if not again:
+            return
         with closing(self.attempt(work, again, alone=True)) as attempts:
             for call, outcome in attempts:
                 yield give_up(call, outcome.reason) if isinstance(outcome, Death) else outcome
@@ -92,6 +94,10 @@ class Engine(ABC):
 
         With `alone`, no other call of the run is near one: where a worker dies, it was this one.
         """
+
+    def for_calls(self, count: int) -> Engine:
+        """Return the engine for so many calls: this one, unless it is larger than they need."""
+        return self
 
     @property
     def memory_per_call(self) -> float | None:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from queue import SimpleQueue
-from typing import Any, NoReturn, TypeVar
+from typing import Any
 
-from pfeseg.engines.engine import Call, Death, Engine, EngineError, Work
+from pfeseg.engines.engine import Call, Death, Engine, Work
 from pfeseg.engines.messages import pack
 from pfeseg.engines.process import WorkerDeathError, WorkerProcess, WorkerStartError
-from pfeseg.errors import argument
-
-T = TypeVar("T")
 
 STARTS = 3
 """How often a process that ends as it starts is started again."""
@@ -35,6 +32,10 @@ class Local(Engine):
         """Whether there are several processes."""
         return self.jobs > 1
 
+    def for_calls(self, count: int) -> Local:
+        """Return an engine of no more processes than there are calls."""
+        return Local(min(self.jobs, max(count, 1)))
+
     def attempt(
         self, work: Work[Any], calls: Sequence[Call], *, alone: bool
     ) -> Generator[tuple[Call, Any], None, None]:
@@ -48,24 +49,6 @@ class Local(Engine):
                 yield crew.next_result()
         finally:
             crew.dismiss()
-
-
-def run_unordered(
-    function: Callable[..., T], calls: Sequence[Call], jobs: int, shared: Any = None
-) -> Generator[T, None, None]:
-    """Yield the results of calls that make one thing, as they come, of at most `jobs` processes.
-
-    `shared` is what all calls refer to. One of which two workers died ends them all.
-    """
-    engine = Local(min(jobs, max(len(calls), 1)))
-    return engine.run(Work(function, shared=shared), calls, _fail)
-
-
-def _fail(call: Call, reason: str) -> NoReturn:
-    raise EngineError(
-        f"given up, as two worker processes died while they had one part of it ({reason}); "
-        f"if memory is short, choose fewer {argument('jobs')}"
-    )
 
 
 class _Crew:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,8 +32,6 @@ class ClusteredData:
         Names of the rows or nodes.
     id_name : str
         What these are called.
-    report : dict
-        Settings, and how the clusters came about.
     """
 
     labels: NDArray[np.int32]
@@ -43,7 +40,6 @@ class ClusteredData:
     columns: tuple[str, ...]
     ids: tuple[str, ...] | None
     id_name: str
-    report: dict[str, Any]
 
     @property
     def is_graph(self) -> bool:
@@ -77,14 +73,10 @@ def _picture(path: Path, of: ClusteredData) -> None:
     write_png(path, draw_points(places, of.labels, axes))
 
 
-def _report(path: Path, of: ClusteredData) -> None:
-    write_text(path, json.dumps(of.report, indent=2) + "\n")
-
-
 CLUSTER_KINDS: dict[str, Kind] = {
     "labels": Kind("_clusters.csv", _labels),
     "embedding": Kind("_embedding.npy", _embedding),
     "picture": Kind("_clusters.png", _picture),
-    REPORT: Kind(".json", _report),
+    REPORT: Kind(".json", None),
 }
 """The report is always written, and last."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError
-from pfeseg.files.tables import load_array, load_sparse
+from pfeseg.files.arrays import is_sparse, load_archive, load_array, sparse_of
 from pfeseg.files.text_tables import find_delimiter, is_number, read_lines, split_line
 
 if TYPE_CHECKING:
@@ -102,9 +102,21 @@ def _symmetric(i: NDArray[Any], j: NDArray[Any], weights: NDArray[np.float64], n
 def _read_matrix(path: Path) -> WeightedGraph:
     from scipy.sparse import csr_array
 
-    matrix = load_sparse(path) if path.suffix.lower() == ".npz" else csr_array(load_array(path))
-    if matrix is None:
-        raise InvalidInputError(f"{path}: expected a sparse matrix as scipy.sparse.save_npz has it")
+    if path.suffix.lower() == ".npz":
+        arrays = load_archive(path)
+        if not is_sparse(arrays):
+            raise InvalidInputError(
+                f"{path}: expected a sparse matrix as scipy.sparse.save_npz has it"
+            )
+        matrix = sparse_of(path, arrays)
+    else:
+        array = load_array(path)
+        if array.ndim != 2 or array.dtype.kind not in "biuf":
+            raise InvalidInputError(
+                f"{path}: expected a square matrix of weights, got an array of shape "
+                f"{array.shape} and type {array.dtype}"
+            )
+        matrix = csr_array(array)
     if matrix.shape[0] != matrix.shape[1]:
         raise InvalidInputError(
             f"{path}: expected a square matrix of weights, got {matrix.shape[0]} x "

@@ -31,14 +31,10 @@ class Segmented:
     image : Raster
         As it was read, and stretched.
     result : Segmentation
-    timings : dict
-        Seconds by stage, reading and writing included.
     overlay_size : int, optional
         Longer side of the overlay; that of the image unless given.
     threads : int, optional
         To write with: all processors unless given; never changes a file.
-    reading : dict, optional
-        How the file was read, for the report.
     band_means : callable, optional
         ``band_means(labels)`` yields the mean of each band of the file in each label, where the
         table of regions is to have more bands than were used.
@@ -49,14 +45,12 @@ class Segmented:
         source: Path,
         image: Raster,
         result: Segmentation,
-        timings: dict[str, float],
         overlay_size: int | None = None,
         threads: int | None = None,
-        reading: dict[str, Any] | None = None,
         band_means: Callable[[Any], Iterable[Any]] | None = None,
     ) -> None:
-        self.source, self.image, self.result, self.timings = source, image, result, timings
-        self.overlay_size, self.threads, self.reading = overlay_size, threads, reading or {}
+        self.source, self.image, self.result = source, image, result
+        self.overlay_size, self.threads = overlay_size, threads
         self._band_means = band_means
 
     @cached_property
@@ -87,9 +81,10 @@ class Kind:
     suffix : str
         What its name ends in; "{labels_format}" and "{overlay_format}" stand for the formats
         of label maps and of overlays.
-    write : callable
+    write : callable or None
         ``write(path, of)`` writes it, `of` being all there is to write about one input: an image
-        (`Segmented`), or data (`pfeseg.files.clusters`).
+        (`Segmented`), or data (`pfeseg.files.clusters`). None for the report, which tells of all
+        the others.
     needs_hierarchy : bool
     needs_place : bool
         Written of georeferenced images only.
@@ -104,7 +99,7 @@ class Kind:
     """
 
     suffix: str
-    write: Callable[[Path, Any], None]
+    write: Callable[[Path, Any], None] | None
     needs_hierarchy: bool = False
     needs_place: bool = False
     is_folder: bool = False
@@ -206,13 +201,6 @@ def _page_data(path: Path, of: Segmented) -> None:
     write_page_data(path, of.result)
 
 
-def _report(path: Path, of: Segmented) -> None:
-    from pfeseg.files.report import report_text
-    from pfeseg.files.writing import write_text
-
-    write_text(path, report_text(of.source, of.result.report(), of.timings, of.reading))
-
-
 REPORT = "report"
 
 PAGE = "page"
@@ -232,7 +220,7 @@ KINDS: dict[str, Kind] = {
     "masks": Kind("_masks", _masks, is_folder=True, bytes_per_pixel=8),
     "cutouts": Kind("_cutouts", _cutouts, is_folder=True, bytes_per_pixel=8),
     PAGE: Kind("_page.npz", _page_data, bytes_per_pixel=4),
-    REPORT: Kind(".json", _report, by_tiles=True),
+    REPORT: Kind(".json", None, by_tiles=True),
 }
 """The report is always written, and last: it marks what is done."""
 

@@ -18,7 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pfeseg.errors import InvalidInputError, argument
+from pfeseg.files.decoders import bounded_decoders
+from pfeseg.files.holding import NO_WAITING
 from pfeseg.files.quiet import no_log_lines
+from pfeseg.machine import available_memory
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +31,9 @@ MAX_PIXELS = 100_000_000
 
 MAX_BYTES = 24 * MAX_PIXELS
 """Of the pixels of an image, unless more are expected: three doubles for each of the most."""
+
+SMALL = 1 << 26
+"""Bytes that are taken without a look at how many there are."""
 
 MAX_TEXT = 256_000_000
 """Bytes of a file of text."""
@@ -44,10 +50,28 @@ _KINDS = (
 )  # fmt: skip
 
 
-def read_file(path: Path, most: float = math.inf) -> bytes:
-    """Read a whole regular file, or say in one line why that cannot be."""
+def read_file(path: Path, most: float = math.inf, copies: float = 1) -> bytes:
+    """Read a whole regular file, or say in one line why that cannot be.
+
+    It may have at most so many bytes, and memory must be free for as many copies of it.
+    """
     with open_file(path, most) as file:
+        refuse_beyond_memory(path, copies * os.fstat(file.fileno()).st_size)
         return file.read()
+
+
+def free_memory() -> float:
+    """Return the bytes that may still be taken; no bound where that is not known."""
+    free = available_memory()
+    return math.inf if free is None else free
+
+
+def refuse_beyond_memory(path: Path, needed: float) -> None:
+    """Refuse a file of which so many bytes would be made, before they are taken."""
+    if needed > SMALL and needed > (free := free_memory()):
+        raise InvalidInputError(
+            f"{path}: would take {needed / 1e9:.1f} GB of memory, but {free / 1e9:.1f} GB are free"
+        )
 
 
 @contextmanager
@@ -57,7 +81,7 @@ def open_file(path: Path, most: float = math.inf) -> Iterator[BinaryIO]:
         if path.is_symlink() and not path.exists():
             raise InvalidInputError(f"{path}: broken link to {path.readlink()}")
         # Without waiting for the other end of a pipe.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        descriptor = os.open(path, os.O_RDONLY | NO_WAITING)
         try:
             _refuse_odd(os.fstat(descriptor), path, most)
             with open(path, "rb", opener=lambda *_: os.dup(descriptor)) as file:
@@ -141,7 +165,7 @@ def parse_npy(content: bytes) -> NDArray[Any]:
     return flat.reshape(shape, order="F" if by_columns else "C")
 
 
-def parse_npz(content: bytes, most: int | None = None) -> dict[str, NDArray[Any]]:
+def parse_npz(content: bytes, most: float | None = None) -> dict[str, NDArray[Any]]:
     """Return the arrays of a file that `numpy.savez` wrote; raises ValueError and zip errors.
 
     What is compressed is refused, as a small file could then hold anything; unless `most` bytes
@@ -149,9 +173,12 @@ def parse_npz(content: bytes, most: int | None = None) -> dict[str, NDArray[Any]
     """
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = archive.infolist()
-        if most is None and any(member.compress_type != zipfile.ZIP_STORED for member in members):
+        kinds = {member.compress_type for member in members}
+        if not kinds <= {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:  # others unpack without bound
+            raise ValueError("its arrays are compressed as NumPy does not")
+        if most is None and kinds != {zipfile.ZIP_STORED}:
             raise ValueError("its arrays are compressed")
-        if sum(member.file_size for member in members) > (most or len(content)):
+        if sum(member.file_size for member in members) > (len(content) if most is None else most):
             raise ValueError("its arrays are larger than they can be")
         return {m.filename.removesuffix(".npy"): parse_npy(archive.read(m)) for m in members}
 
@@ -166,10 +193,10 @@ def open_picture(content: BinaryIO) -> Any:
 
 @contextmanager
 def open_tiff(content: Path | BinaryIO) -> Iterator[Any]:
-    """Open a TIFF file by tifffile, which is not to tell on standard error what it wonders at."""
+    """Open a TIFF file by tifffile, which neither tells what it wonders at nor unpacks too much."""
     import tifffile
 
-    with no_log_lines(), tifffile.TiffFile(content) as tiff:
+    with no_log_lines(), bounded_decoders(), tifffile.TiffFile(content) as tiff:
         yield tiff
 
 

@@ -7,6 +7,7 @@ after the other, and make the mosaic.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,7 +34,8 @@ class Mosaic:
     """An image put together from the patches of its tiles.
 
     It grows from step to step: pieces, seams, patches, offsets, regions. All is in files, which
-    other processes read.
+    other processes read, perhaps on other machines: which files there are is never told by looking
+    for them, as a shared folder may show a new file late.
 
     Attributes
     ----------
@@ -57,13 +59,20 @@ class Mosaic:
             merges, levels = complete(merges, levels, n + 1)
         _write_labels(self._pieces(tile), tree.base + shift, {"merges": merges, "levels": levels})
 
+    def write_cut(self, there: list[bool]) -> None:
+        """Keep which tiles have pieces; those have none that are masked all over."""
+        np.save(self.folder / "cut.npy", np.array(there))
+
+    @cached_property
+    def _there(self) -> NDArray[np.bool_]:
+        return np.asarray(np.load(self.folder / "cut.npy"))
+
     def pieces(self, tile: int, window: Window) -> Pieces | None:
         """Read what a tile has in a window of the image that it covers; None for masked tiles."""
-        path = self._pieces(tile)
-        if not path.exists():
+        if not self._there[tile]:
             return None
         part = inside(window, self.tiling.window(tile))
-        with np.load(path) as stored:
+        with np.load(self._pieces(tile)) as stored:
             return Pieces(_read_labels(stored, part), stored["merges"], stored["levels"])
 
     def write_seams(self, upright: NDArray[np.int32], level: NDArray[np.int32]) -> None:
@@ -138,7 +147,8 @@ class Mosaic:
         result = np.full(tuple(span.stop - span.start for span in window), OUTSIDE, np.int32)
         for tile in range(len(self.tiling)):
             shared = meet(self.tiling.window(tile), window)
-            if any(span.start >= span.stop for span in shared) or not self._patches(tile).exists():
+            is_empty = self.offsets[tile] == self.offsets[tile + 1]
+            if is_empty or any(span.start >= span.stop for span in shared):
                 continue
             with np.load(self._patches(tile)) as stored:
                 part = _read_labels(stored, inside(shared, self.tiling.window(tile)))
@@ -173,7 +183,10 @@ def _write_labels(path: Path, labels: NDArray[np.int32], others: dict[str, NDArr
         str(k): small[first : first + CHUNK_ROWS]
         for k, first in enumerate(range(0, len(small), CHUNK_ROWS))
     }
-    np.savez_compressed(path, **others, **chunks)  # type: ignore[arg-type]
+    # Two processes may write it, if one of them was taken for dead: each a whole file.
+    own = path.with_name(f"{path.stem}-{uuid.uuid4().hex}.npz")
+    np.savez_compressed(own, **others, **chunks)  # type: ignore[arg-type]
+    own.replace(path)
 
 
 def _read_labels(stored: Mapping[str, NDArray[Any]], window: Window) -> NDArray[Any]:

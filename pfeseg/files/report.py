@@ -10,7 +10,6 @@ from pfeseg import __version__
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.opening import read_json
 from pfeseg.kernels import variant
-from pfeseg.segmentation.methods import METHOD_VERSION
 
 FILES = "files"
 """Where a report names the results that belong to it, and the bytes of each."""
@@ -20,18 +19,19 @@ def report_text(
     source: Path,
     result: dict[str, Any],
     timings: dict[str, float],
-    reading: dict[str, Any] | None = None,
+    reading: dict[str, Any],
+    method_version: int,
 ) -> str:
-    """Return the report of one image as JSON text.
+    """Return the report of one image, or other file, as JSON text.
 
-    `result` is that of the segmentation; the timings are of files too; `reading` is what is known
-    of the file and how it was read, and which results there are.
+    `result` is what there is to tell of the result; the timings are of files too; `reading` is what
+    is known of the file and how it was read, and which results there are.
     """
     report = {
         "input": str(source),
-        **(reading or {}),
+        **reading,
         "pfeseg_version": __version__,
-        "method_version": METHOD_VERSION,
+        "method_version": method_version,
         "kernels": variant(),
         **result,
         "timings": timings,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError, argument
+from pfeseg.files.arrays import is_sparse, load_archive, load_array, sparse_of
+from pfeseg.files.opening import refuse_beyond_memory
+from pfeseg.files.parquet import read_columns
 from pfeseg.files.text_tables import (
     ID_NAMES,
     find_column,
@@ -93,8 +95,10 @@ def _of_columns(
                 f"it out with {argument('drop', names[k])}"
             )
     kind = np.result_type(*(columns[k].dtype for k in kept))
+    refuse_beyond_memory(path, 2 * 8 * len(kept) * len(columns[0]))
     values = np.stack([columns[k] for k in kept], axis=1)
-    values = values.astype(kind if kind.kind == "f" and kind.itemsize > 2 else np.float64)
+    exact = kind if kind.kind == "f" and kind.itemsize > 2 else np.float64
+    values = values.astype(exact, copy=False)
     refuse_unknown(path, values, [names[k] for k in kept])
     ids = None if which is None else tuple(str(value) for value in columns[which].tolist())
     title = names[which] or "id" if which is not None else "row"
@@ -112,7 +116,7 @@ def _of_array(
             f"{path}: expected rows of numbers, (points, columns), got an array of shape "
             f"{array.shape} and type {array.dtype}"
         )
-    names = made_up_names(array.shape[1])
+    names = made_up_names(path, array.shape[1])
     is_named = id_column not in (None, "none")
     which = find_column(path, names, str(id_column), "id_column") if is_named else None
     return _of_columns(path, names, list(array.T), drop, which)
@@ -122,81 +126,25 @@ def _read_npy(path: Path, drop: Collection[str], id_column: str | None) -> Table
     return _of_array(path, load_array(path), drop, id_column)
 
 
-def load_array(path: Path) -> NDArray[Any]:
-    """Read an array of NumPy's."""
-    try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except FileNotFoundError as error:
-        raise InvalidInputError(f"{path}: no such file") from error
-    except Exception as error:
-        raise InvalidInputError(f"{path}: a damaged or unsupported array ({error})") from error
-    return np.asarray(array)
-
-
 def _read_npz(path: Path, drop: Collection[str], id_column: str | None) -> Table:
-    matrix = load_sparse(path)
-    if matrix is not None:
+    arrays = load_archive(path)
+    if is_sparse(arrays):
+        matrix = sparse_of(path, arrays)
         if drop or id_column not in (None, "none"):
             raise InvalidInputError(f"{path}: the columns of a sparse matrix have no names")
-        if matrix.dtype.kind not in "biuf" or not np.isfinite(matrix.data).all():
-            raise InvalidInputError(f"{path}: a sparse matrix must hold finite numbers only")
-        return Table(matrix, tuple(made_up_names(matrix.shape[1])))
-    with _opened(path) as arrays:
-        names = arrays.files
-        named = next((name for name in ("X", "x", "data") if name in names), None)
-        if named is None and len(names) != 1:
-            raise InvalidInputError(
-                f"{path}: expected one array, or one called X or data, found "
-                f"{', '.join(names) or 'none'}"
-            )
-        array = arrays[named or names[0]]
-    return _of_array(path, array, drop, id_column)
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[Any]:
-    """Open an archive of arrays; what goes wrong inside the block is the file's fault."""
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            if not hasattr(arrays, "files"):
-                raise InvalidInputError(f"{path}: not an archive of arrays (.npz)")
-            yield arrays
-    except (InvalidInputError, MemoryError):
-        raise
-    except FileNotFoundError as error:
-        raise InvalidInputError(f"{path}: no such file") from error
-    except Exception as error:
-        raise InvalidInputError(f"{path}: a damaged or unsupported file ({error})") from error
-
-
-def load_sparse(path: Path) -> csr_array | None:
-    """Read a sparse matrix of SciPy's, or return None where the file holds something else."""
-    with _opened(path) as arrays:
-        if "format" not in arrays.files:
-            return None
-        from scipy.sparse import csr_array, load_npz
-
-        matrix = csr_array(load_npz(path))
-        matrix.check_format(full_check=True)
-        return matrix
+        return Table(matrix, tuple(made_up_names(path, matrix.shape[1])))
+    names = list(arrays)
+    named = next((name for name in ("X", "x", "data") if name in names), None)
+    if named is None and len(names) != 1:
+        raise InvalidInputError(
+            f"{path}: expected one array, or one called X or data, found "
+            f"{', '.join(names) or 'none'}"
+        )
+    return _of_array(path, arrays[named or names[0]], drop, id_column)
 
 
 def _read_parquet(path: Path, drop: Collection[str], id_column: str | None) -> Table:
-    try:
-        from pyarrow import parquet
-    except ImportError as error:
-        raise InvalidInputError(
-            f"{path}: a Parquet file; pip install 'pfeseg[parquet]' reads it"
-        ) from error
-    try:
-        sheet = parquet.read_table(path)
-        columns = [sheet.column(name).to_numpy() for name in sheet.column_names]
-    except FileNotFoundError as error:
-        raise InvalidInputError(f"{path}: no such file") from error
-    except Exception as error:
-        reason = str(error).splitlines()[0]
-        raise InvalidInputError(f"{path}: a damaged Parquet file ({reason})") from error
-    names = [str(name) for name in sheet.column_names]
+    names, columns = read_columns(path, drop)
     if not names:
         raise InvalidInputError(f"{path}: holds no column")
     which = _ids_of_columns(path, names, columns, id_column)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import sys
 import zlib
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -14,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError, argument
-from pfeseg.files.opening import read_file
-from pfeseg.machine import available_memory
+from pfeseg.files.opening import free_memory, read_file
 
 FloatArray = NDArray[np.floating[Any]]
 
@@ -28,6 +28,8 @@ ID_NAMES = frozenset({"", "id", "ids", "index", "key", "name", "row", "unnamed: 
 DELIMITERS = ("\t", ",", ";")
 """In the order of trust; where a table has none of them, white space parts its columns."""
 
+MAX_COLUMNS = 1_000_000
+
 SAMPLE_LINES = 20
 
 BYTES_PER_BYTE = 12
@@ -38,20 +40,19 @@ GZIP = b"\x1f\x8b"
 
 def read_bytes(path: Path) -> bytes:
     """Read a whole file, unpacked if gzip packed it."""
-    content = read_file(path)
-    free = available_memory()
-    most = None if free is None else free // BYTES_PER_BYTE
+    content = read_file(path, copies=BYTES_PER_BYTE)
     if content.startswith(GZIP):
+        most = min(free_memory() // BYTES_PER_BYTE, sys.maxsize - 1)
         try:
             with gzip.open(io.BytesIO(content)) as packed:
-                content = packed.read(-1 if most is None else most + 1)
+                content = packed.read(int(most) + 1)
         except (OSError, EOFError, zlib.error) as error:
             raise InvalidInputError(f"{path}: a damaged gzip file ({error})") from error
-    if most is not None and len(content) > most:
-        raise InvalidInputError(
-            f"{path}: holds more than the {most // 10**6} million bytes of text for which the "
-            "free memory suffices; write it as .npy"
-        )
+        if len(content) > most:
+            raise InvalidInputError(
+                f"{path}: holds more than the {most // 10**6:.0f} million bytes of text for which "
+                "the free memory suffices; write it as .npy"
+            )
     if not content.strip():
         raise InvalidInputError(f"{path}: the file is empty")
     return content
@@ -73,7 +74,7 @@ def find_delimiter(lines: Sequence[str]) -> str | None:
     """Find what parts the columns: one of `DELIMITERS`, or None for white space."""
     sample = lines[:SAMPLE_LINES]
     for delimiter in DELIMITERS:
-        parted = [len(split_line(line, delimiter)) > 1 for line in sample]
+        parted = [delimiter in line and len(split_line(line, delimiter)) > 1 for line in sample]
         if parted[0] and 2 * sum(parted) > len(parted):
             return delimiter
     return None
@@ -83,7 +84,10 @@ def split_line(line: str, delimiter: str | None) -> list[str]:
     """Split a line of a table into its fields."""
     if delimiter is None:
         return line.split()
-    return [field.strip() for field in next(csv.reader([line], delimiter=delimiter))]
+    try:
+        return [field.strip() for field in next(csv.reader([line], delimiter=delimiter))]
+    except csv.Error as error:
+        raise InvalidInputError(f"holds a line that is no row of a table ({error})") from error
 
 
 def is_number(text: str) -> bool:
@@ -102,8 +106,9 @@ def read_text_table(
     lines = read_lines(path)
     delimiter = find_delimiter(lines)
     first = split_line(lines[0], delimiter)
+    refuse_many_columns(path, len(first))
     has_header = _is_header(first, split_line(lines[1], delimiter) if len(lines) > 1 else [])
-    names = first if has_header else made_up_names(len(first))
+    names = first if has_header else made_up_names(path, len(first))
     body = lines[has_header:]
     if not body:
         raise InvalidInputError(f"{path}: holds a header, but no rows")
@@ -134,9 +139,18 @@ def _is_header(first: Sequence[str], second: Sequence[str]) -> bool:
     return all(words) or any(word and is_number(below) for word, below in pairs)
 
 
-def made_up_names(n_columns: int) -> list[str]:
+def made_up_names(path: Path, n_columns: int) -> list[str]:
     """Name columns that have no names."""
+    refuse_many_columns(path, n_columns)
     return [f"column {k + 1}" for k in range(n_columns)]
+
+
+def refuse_many_columns(path: Path, n_columns: int) -> None:
+    """Refuse more columns than anybody names: a small file can claim any number."""
+    if n_columns > MAX_COLUMNS:
+        raise InvalidInputError(
+            f"{path}: has {n_columns} columns, more than {MAX_COLUMNS}; are its rows columns?"
+        )
 
 
 def find_column(path: Path, names: Sequence[str], wanted: str, option: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,25 +11,33 @@ from numpy.typing import NDArray
 Labels = NDArray[np.integer[Any]]
 
 
-def follow(maps: Iterable[Labels]) -> list[NDArray[np.int64]]:
-    """Renumber label maps so that a region keeps its number from each map to the next.
+def follow(maps: Sequence[Labels]) -> list[NDArray[np.int64]]:
+    """Renumber label maps so that a region keeps its number from each map to the next finer one.
 
     Regions are paired, one with one, such that as many pixels as can be stay with their
-    number; a region without a partner gets a number that no region has had.
+    number; a region without a partner gets a number that no region has had. So the coarsest maps
+    have the first numbers.
 
     Parameters
     ----------
     maps : sequence of (h, w) integer arrays
         All of one shape, with labels 0, 1, ....
+
+    Returns
+    -------
+    list of (h, w) int64 arrays
+        In the order of the maps.
     """
-    followed: list[NDArray[np.int64]] = []
-    n_known = 0
-    for labels in maps:
-        numbers = _numbers(labels, followed[-1], n_known) if followed else None
-        if numbers is None:
+    followed: list[NDArray[np.int64]] = [np.empty(0, np.int64)] * len(maps)
+    before, n_known = None, 0
+    for index in sorted(range(len(maps)), key=lambda k: int(maps[k].max())):
+        labels = maps[index]
+        if before is None:
             numbers = np.arange(int(labels.max()) + 1)
+        else:
+            numbers = _numbers(labels, before, n_known)
         n_known = max(n_known, int(numbers.max()) + 1)
-        followed.append(numbers[labels])
+        before = followed[index] = numbers[labels]
     return followed
 
 

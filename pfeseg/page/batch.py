@@ -8,7 +8,8 @@ from os.path import commonpath
 from pathlib import Path
 from typing import Any
 
-from pfeseg.engines.local import run_unordered
+from pfeseg.engines.local import Local
+from pfeseg.engines.parts import run_parts
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.replacing import replacing_folder
 from pfeseg.page.html import page_html, write_page
@@ -99,7 +100,7 @@ def _make_records(
 
 def _run(reports: Sequence[Path], names: Sequence[str], jobs: int) -> Any:
     calls = [(index, *pair) for index, pair in enumerate(zip(reports, names, strict=True))]
-    return run_unordered(_numbered_record, calls, jobs)
+    return run_parts(Local(jobs), _numbered_record, calls)
 
 
 def _numbered_record(index: int, path: Path, name: str) -> tuple[int, Record]:

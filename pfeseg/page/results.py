@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from pfeseg.errors import InvalidInputError, PfesegWarning
 from pfeseg.files.kinds import KINDS, LABELS_FORMATS, PAGE, REPORT
 from pfeseg.files.labels import read_labels
+from pfeseg.files.opening import MAX_PIXELS
 from pfeseg.files.page_data import PageData, read_page_data
 from pfeseg.files.raster import read_raster
 from pfeseg.files.report import read_report
@@ -108,9 +110,15 @@ def read_result(path: Path) -> Result:
         numbered = consecutive(np.append(0, labels))[1:].reshape(height, width)
     else:
         numbered = consecutive(labels)
+    source, image = original_of(path, report)
+    return Result(path, report, numbered, source, image, data)
+
+
+def original_of(path: Path, report: dict[str, Any]) -> tuple[Path | None, Raster | None]:
+    """Find and read the image of a report that lies at `path`, if it is still there."""
     source = _find_original(path, report)
     image = None if source is None else _read_original(source, report)
-    return Result(path, report, numbered, source if image is not None else None, image, data)
+    return (None, None) if source is None or image is None else (source, image)
 
 
 def _check(path: Path, report: dict[str, Any]) -> None:
@@ -157,7 +165,7 @@ def _read_original(original: Path, report: dict[str, Any]) -> Raster | None:
                 settings.get("stretch"),
                 settings.get("bands"),
                 page=int(report.get("page", 0)),
-                allow_huge=True,  # as it was read before
+                allow_huge=math.prod(report["image_size"]) > MAX_PIXELS,  # as it was read before
                 mask=report.get("mask"),
                 nodata=[float(value) for value in report.get("nodata", ())],
             )

@@ -1,58 +1,73 @@
-"""The page of a sweep: a slider over its dimensions and numbers of clusters."""
+"""The page of a sweep: sliders over its dimensions, and over its clusters, levels or regions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from pfeseg.files.sweep_data import SWEEP_DATA, SweepData, read_sweep_data
 from pfeseg.image.arrays import Raster
 from pfeseg.labels.following import follow
 from pfeseg.page.html import page_html, write_page
-from pfeseg.page.record import map_of_labels, view_of
-from pfeseg.run.sweep import SweepRow
-from pfeseg.segmentation.sweep import Sweep
+from pfeseg.page.record import blank, map_of_labels, view_of
+from pfeseg.page.results import original_of
+
+SLIDERS = {
+    "k": "Number of clusters k", "level": "Level of the hierarchy", "regions": "Regions",
+}  # fmt: skip
+"""Columns by which trials of one dimension differ, and their titles."""
 
 
-def write_sweep_page(
-    path: Path,
-    command: str,
-    name: str,
-    image: Raster,
-    result: Sweep,
-    rows: Sequence[SweepRow],
-) -> None:
-    """Write the page of a sweep.
+def find_sweeps(folder: Path) -> list[Path]:
+    """List what sweeps left in a folder and its subfolders."""
+    return sorted(path for path in folder.rglob(f"*{SWEEP_DATA}") if path.is_file())
 
-    Parameters
-    ----------
-    path : Path
-        Of the HTML file.
-    command : str
-        The command line that segments the image, but for -d and -k.
-    name : str
-        Of the image.
-    image : Raster
-    result : Sweep
-    rows : sequence of SweepRow
-        One for each trial.
+
+def page_of(path: Path) -> Path:
+    """Return where the page of such data is written."""
+    return path.with_suffix(".html")
+
+
+def write_page_again(path: Path, data_path: Path) -> None:
+    """Write the page of a sweep from what it left on disk."""
+    write_sweep_page(path, read_sweep_data(data_path), data_path)
+
+
+def write_sweep_page(path: Path, data: SweepData, data_path: Path) -> None:
+    """Write the page of a sweep, whose data lie, or could lie, at `data_path`.
+
+    The original is looked for where it was, and beside the data.
     """
-    order = sorted(range(len(rows)), key=lambda index: (rows[index].d, rows[index].k))
-    maps = follow([result.shown_labels(result.trials[index]) for index in order])
-    first_label = 0 if image.mask is None else 1
-    trials = [
-        {
-            "row": rows[index].to_dict(),
-            "map": map_of_labels(labels, None, first_label),
-            "recommended": index == result.recommended,
-        }
-        for index, labels in zip(order, maps, strict=True)
-    ]
-    data: dict[str, Any] = {
-        "command": command,
-        "size": list(image.shape[::-1]),
+    report = data.report
+    _, image = original_of(data_path, report)
+    width, height = report["image_size"]
+    shown = image or blank(np.ones((height, width), np.uint8))
+    write_page(
+        path, page_html("sweep", f"{Path(report['input']).name}: sweep", _content(data, shown))
+    )
+
+
+def _content(data: SweepData, image: Raster) -> dict[str, Any]:
+    trials = data.report["trials"]
+    rows = [trial["row"] for trial in trials]
+    by = data.report["by"]
+    order = sorted(range(len(rows)), key=lambda k: (rows[k]["d"], rows[k][by] or 0))
+    maps = follow([data.maps[k].astype(np.int32) for k in order])
+    return {
+        "size": data.report["image_size"],
         "original": view_of(image.picture()),
-        "columns": list(rows[0].to_dict()),
-        "trials": trials,
+        "by": by,
+        "title": SLIDERS[by],
+        "columns": [name for name in rows[0] if any(row[name] is not None for row in rows)],
+        "trials": [
+            {
+                "row": rows[k],
+                "command": trials[k]["command"],
+                "map": map_of_labels(labels, None, data.report["first_label"]),
+                "recommended": k == data.report["recommended"],
+            }
+            for k, labels in zip(order, maps, strict=True)
+        ],
     }
-    write_page(path, page_html("sweep", f"{name}: sweep", data))

@@ -121,15 +121,11 @@ def draw_boundaries(labels: ArrayLike) -> NDArray[np.uint8]:
 
 
 def draw_contour_map(ucm2: NDArray[np.floating[Any]]) -> NDArray[np.uint8]:
-    """Draw an ultrametric contour map, (2 h + 1, 2 w + 1), the strongest black, (h, w).
-
-    Weak contours are many and strong ones few, so darkness grows with the cube of the level.
-    """
+    """Draw an ultrametric contour map, (2 h + 1, 2 w + 1), the strongest black, (h, w)."""
     sides = np.maximum(ucm2[1::2, 2::2], ucm2[2::2, 1::2])
     np.maximum(sides, ucm2[2::2, 2::2], out=sides)
-    # In place, as there may be many: 255 (1 - (sides / top)^3).
+    # In place, as there may be many: 255 (1 - sides / top).
     sides /= sides.max() or 1.0
-    sides **= 3
     np.subtract(1, sides, out=sides)
     sides *= 255
     return np.asarray(np.rint(sides, out=sides), dtype=np.uint8)

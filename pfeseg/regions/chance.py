@@ -71,4 +71,4 @@ CHANCE = Chance(
     bias=-7.97,
 )
 """Fitted to the training images of BSDS500 by benchmarks/fit.py, see benchmarks/quality.md; the
-bias such that the level 1/2 is the best there."""
+bias such that the level 1/2 of `pfeseg.regions.levels` is the best there."""

@@ -22,6 +22,7 @@ from pfeseg.regions.chance import CHANCE, Chance
 from pfeseg.regions.cues import Contrasts, EdgeMaps, contrasts, ridges
 from pfeseg.regions.graph import RegionGraph, compared_by, region_graph
 from pfeseg.regions.hierarchy import Hierarchy, complete, split_inside
+from pfeseg.regions.levels import to_levels
 from pfeseg.regions.refine import redraw_boundaries
 
 Labels = NDArray[np.int32]
@@ -34,10 +35,6 @@ at level 1/2. Specks at the crossings of contours are no things, and people draw
 COARSE_WEIGHT, TYPICAL = 0.3, 0.05
 """Beyond level 1/2, the logarithm of the smaller area counts by so much more, as a share of the
 typical one: where fewer regions are left than there are things, they are the large ones."""
-
-LEVEL_WIDTH = 2.0
-"""Log-odds that are spread over the middle levels; the larger, the more levels are left for what
-is all but certain."""
 
 BASIN_BLUR = 1.0
 """Width, in pixels, of the Gaussian that smooths the contours before basins are sought."""
@@ -185,10 +182,3 @@ def merge_basins(base: Labels, graph: RegionGraph, chance: Chance) -> Hierarchy:
         TYPICAL,
     )
     return Hierarchy(base, merges, to_levels(log_odds))
-
-
-def to_levels(log_odds: FloatArray) -> FloatArray:
-    """Bring log-odds to the levels of a hierarchy, so that even odds become 1/2."""
-    # What is beyond any doubt stays below 1 in single precision too, in which contour maps are.
-    certain = 15.0
-    return np.asarray(1 / (1 + np.exp(np.clip(-log_odds / LEVEL_WIDTH, -certain, certain))))

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import time
-import warnings
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from pfeseg import __version__
-from pfeseg.engines.engine import Call, Work
-from pfeseg.engines.local import Local
-from pfeseg.errors import PfesegWarning, argument, failure
+from pfeseg.data import METHOD_VERSION
+from pfeseg.engines.engine import Engine, Work
+from pfeseg.errors import argument
 from pfeseg.files.clusters import CLUSTER_KINDS, ClusteredData
 from pfeseg.files.edge_lists import read_graph
 from pfeseg.files.inputs import Input, expand_inputs
 from pfeseg.files.kinds import REPORT
 from pfeseg.files.names import check_plan
-from pfeseg.files.replacing import appearing_together
 from pfeseg.files.tables import Table, read_table
-from pfeseg.kernels import variant
-from pfeseg.run.batch import Row
+from pfeseg.run.results import input_facts, write_kinds, write_results
+from pfeseg.run.rows import Row, attempt, give_up
+from pfeseg.run.task import FileTask
 from pfeseg.segmentation.clock import Clock
 
 if TYPE_CHECKING:
     from pfeseg.data.base import Affinity
+    from pfeseg.data.clusterer import PFEClustering
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,8 @@ class DataSettings:
     n_neighbors : int
     init : str
         As for `pfeseg.PFEClustering`.
-    standardise : bool
-        Bring each column to mean 0 and variance 1 first.
+    scale : {"standard", "none"}
+        Whether each column is brought to mean 0 and variance 1 first.
     is_graph : bool
         The file holds the edges of a graph, or a matrix of their weights.
     drop : tuple of str
@@ -53,78 +52,44 @@ class DataSettings:
     n_clusters: int | Literal["auto"] = "auto"
     n_neighbors: int = 10
     init: str = "auto"
-    standardise: bool = True
+    scale: Literal["standard", "none"] = "standard"
     is_graph: bool = False
     drop: tuple[str, ...] = ()
     id_column: str | None = None
     seed: int = 0
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as plain values."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Any) -> DataSettings:
+        """Make settings of what `to_dict` returned."""
+        return cls(**values | {"drop": tuple(values["drop"])})
+
 
 @dataclass(frozen=True)
-class DataTask:
-    """A file of data to cluster: where it is, and the path of each kind of result."""
+class DataTask(FileTask):
+    """A file of data to cluster."""
 
-    source: Path
-    results: Mapping[str, Path]
     settings: DataSettings
+
+    kinds: ClassVar = CLUSTER_KINDS
+    method_version: ClassVar = METHOD_VERSION
+    for_less_memory: ClassVar = "give it fewer rows"
 
 
 def run_data_task(task: DataTask, threads: int | None = None) -> Row:
     """Cluster one file and write its results; a failure comes back as a row that says why."""
-    started, name = time.perf_counter(), str(task.source)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", PfesegWarning)
-        try:
-            row = _cluster_and_write(task, name, threads)
-        except Exception as error:
-            row = Row(name, "failed", failure(error, name))
-    messages = tuple(
-        f"{name}: {warning.message.marked}"
-        for warning in caught
-        if isinstance(warning.message, PfesegWarning)
-    )
-    return replace(row, warnings=messages, seconds=round(time.perf_counter() - started, 3))
+    return attempt(task, lambda _: _cluster_and_write(task, threads))
 
 
-def _cluster_and_write(task: DataTask, name: str, threads: int | None) -> Row:
-    from pfeseg.data.clusterer import PFEClustering
-    from pfeseg.data.scaling import standardise
-
-    settings, clock = task.settings, Clock(None)
+def _cluster_and_write(task: DataTask, threads: int | None) -> dict[str, Any]:
+    settings, clock, facts = task.settings, Clock(), input_facts(task)
     with clock("read"):
         table, affinity = _read(task.source, settings)
     with clock("cluster"):
-        estimator = PFEClustering(
-            settings.n_clusters,
-            affinity=affinity,
-            n_neighbors=settings.n_neighbors,
-            init=settings.init,
-            random_state=settings.seed,
-            n_jobs=threads,
-        )
-        estimator.fit(standardise(table.values) if settings.standardise else table.values)
-    sizes = np.bincount(estimator.labels_).tolist()
-    n_columns = table.values.shape[1]
-    what = "nodes" if settings.is_graph else "points"
-    note = f"{table.n_rows} {what}"
-    if not settings.is_graph:
-        columns = "1 column" if n_columns == 1 else f"{n_columns} columns"
-        note += f" of {columns}"
-        if settings.standardise:
-            note += f", standardised ({argument('scale', 'none')} leaves them as they are)"
-    report = {
-        "input": name,
-        "pfeseg_version": __version__,
-        "kernels": variant(),
-        what: table.n_rows,
-        **({} if settings.is_graph else {"columns": list(table.columns)}),
-        "clusters": len(sizes),
-        "sizes": sizes,
-        "start": estimator.init_,
-        "energy": estimator.energy_,
-        "iterations": estimator.n_iter_,
-        "settings": asdict(settings),
-    }
+        estimator = _cluster(table, affinity, settings, threads)
     done = ClusteredData(
         estimator.labels_,
         estimator.embedding_,
@@ -132,25 +97,55 @@ def _cluster_and_write(task: DataTask, name: str, threads: int | None) -> Row:
         table.columns,
         table.ids,
         table.id_name,
-        report,
     )
-    with appearing_together():
-        with clock("write"):
-            for kind, path in task.results.items():
-                if kind != REPORT:
-                    CLUSTER_KINDS[kind].write(path, done)
-        timings = {stage: round(seconds, 4) for stage, seconds in clock.seconds.items()}
-        report["timings"] = timings
-        if REPORT in task.results:
-            CLUSTER_KINDS[REPORT].write(task.results[REPORT], done)
-    return Row(
-        name,
-        "done",
-        clusters=len(sizes),
-        note=note,
-        results={kind: str(path) for kind, path in task.results.items()},
-        timings=timings,
+    sizes = np.bincount(estimator.labels_).tolist()
+    report = {
+        _what(settings): table.n_rows,
+        **({} if settings.is_graph else {"columns": list(table.columns)}),
+        "clusters": len(sizes),
+        "sizes": sizes,
+        "start": estimator.init_,
+        "energy": estimator.energy_,
+        "iterations": estimator.n_iter_,
+        "settings": settings.to_dict(),
+    }
+    write = partial(write_kinds, task, done)
+    timings = write_results(task, facts, clock, write, lambda: report)
+    return {"clusters": len(sizes), "note": _note(table, settings), "timings": timings}
+
+
+def _cluster(
+    table: Table, affinity: Affinity, settings: DataSettings, threads: int | None
+) -> PFEClustering:
+    from pfeseg.data.clusterer import PFEClustering
+    from pfeseg.data.scaling import standardise
+
+    estimator = PFEClustering(
+        settings.n_clusters,
+        affinity=affinity,
+        n_neighbors=settings.n_neighbors,
+        init=settings.init,
+        random_state=settings.seed,
+        n_jobs=threads,
     )
+    values = standardise(table.values) if settings.scale == "standard" else table.values
+    return estimator.fit(values)
+
+
+def _what(settings: DataSettings) -> str:
+    return "nodes" if settings.is_graph else "points"
+
+
+def _note(table: Table, settings: DataSettings) -> str:
+    """Say what there was to cluster."""
+    note = f"{table.n_rows} {_what(settings)}"
+    if settings.is_graph:
+        return note
+    n_columns = table.values.shape[1]
+    note += " of 1 column" if n_columns == 1 else f" of {n_columns} columns"
+    if settings.scale == "standard":
+        note += f", standardised ({argument('scale', 'none')} leaves them as they are)"
+    return note
 
 
 def find_tables(names: Iterable[str]) -> list[Input]:
@@ -172,6 +167,8 @@ def plan_data(
     output: Path | None,
     kinds: Sequence[str],
     settings: DataSettings,
+    *,
+    replaces: bool = True,
 ) -> list[DataTask]:
     """Decide where results go; what cannot work is refused before any work."""
     sources = [item.path for item in inputs if not item.problem]
@@ -183,7 +180,9 @@ def plan_data(
         for source in sources
     }
     check_plan(plan, f"give them different folders with {argument('output')}", CLUSTER_KINDS)
-    return [DataTask(source, results, settings) for source, results in plan.items()]
+    return [
+        DataTask(source, results, settings, replaces=replaces) for source, results in plan.items()
+    ]
 
 
 def _stem(source: Path) -> str:
@@ -192,17 +191,12 @@ def _stem(source: Path) -> str:
 
 
 def run_data(
-    tasks: Sequence[DataTask], jobs: int, threads: int | None = None
+    tasks: Sequence[DataTask], engine: Engine, threads: int | None = None
 ) -> Generator[Row, None, None]:
-    """Run tasks in `jobs` processes and yield their rows as they are done."""
-    own = threads or (1 if jobs > 1 else None)
-    engine = Local(min(jobs, max(len(tasks), 1)))
-    return engine.run(Work(run_data_task), [(task, own) for task in tasks], _give_up)
-
-
-def _give_up(call: Call, reason: str) -> Row:
-    name = str(call[0].source)
-    return Row(name, "failed", f"{name}: given up, as two worker processes died of it ({reason})")
+    """Run tasks on an engine and yield their rows as they are done."""
+    own = threads or (1 if engine.is_elsewhere else None)
+    work = Work(run_data_task, shared=tasks[0].settings if tasks else None)
+    return engine.run(work, [(task, own) for task in tasks], give_up)
 
 
 def _read(path: Path, settings: DataSettings) -> tuple[Table, Affinity]:

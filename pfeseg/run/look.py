@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.engines.local import run_unordered
+from pfeseg.engines.engine import Engine
+from pfeseg.engines.parts import run_parts
 from pfeseg.files.masking import no_pixel_left
 from pfeseg.files.windows import WindowedImage
 from pfeseg.image.arrays import Raster, pixels_as_raster
@@ -26,7 +27,7 @@ ROW = 1024
 """Pixels in a row of a sample that is laid out as an image."""
 
 
-def find_look(image: WindowedImage, settings: Settings, size: int, jobs: int) -> Raster:
+def find_look(image: WindowedImage, settings: Settings, size: int, engine: Engine) -> Raster:
     """Return a raster of one pixel, which others are to be like, see `Raster.like`.
 
     It is read in windows of at most `size` pixels a side.
@@ -39,7 +40,7 @@ def find_look(image: WindowedImage, settings: Settings, size: int, jobs: int) ->
     if as_it_is and len(used) in (1, 3):
         sample = image.read(FIRST, settings.bands)[0]
     else:
-        sample = _sample(image, settings.bands, used, size, jobs)
+        sample = _sample(image, settings.bands, used, size, engine)
     model = pixels_as_raster(sample, settings.stretch, settings.bands)
     return model.like(sample[:1, :1])
 
@@ -49,12 +50,14 @@ def _shown_bands(image: WindowedImage, stored: int) -> int:
     return stored - (image.pixels.alpha and stored in (2, 4))
 
 
-def _sample(image: WindowedImage, bands: str, used: tuple[int, ...], size: int, jobs: int) -> Rows:
+def _sample(
+    image: WindowedImage, bands: str, used: tuple[int, ...], size: int, engine: Engine
+) -> Rows:
     """Lay a sample of the pixels of an image out as one, (h, w, c), extremes first."""
     windows = cells(image.shape, size)
     step = sample_step(image.shape[0] * image.shape[1], image.shape[1])
     calls = [(k, image, bands, used, window, step) for k, window in enumerate(windows)]
-    found = dict(run_unordered(_look_at, calls, jobs, image))
+    found = dict(run_parts(engine, _look_at, calls, image))
     parts = [found[k] for k in range(len(windows)) if len(found[k])]
     if not parts:
         raise no_pixel_left(str(image.pixels.path))

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar
 
+from pfeseg.errors import SMALLER_IMAGE
 from pfeseg.files.inputs import STANDARD_INPUT, Input
 from pfeseg.files.kinds import KINDS
 from pfeseg.files.names import check_plan, check_template, find_clash, result_paths, telling_apart
-from pfeseg.files.writing import refuse_existing
+from pfeseg.run.task import FileTask
+from pfeseg.segmentation.methods import METHOD_VERSION
 from pfeseg.segmentation.settings import Settings
 from pfeseg.volumes.settings import VolumeSettings
 
 
 @dataclass(frozen=True)
-class Task:
+class Task(FileTask):
     """One image to segment.
 
     Attributes
@@ -23,7 +26,7 @@ class Task:
     source : Path
     results : dict
         Path of each kind of result, the report last; see `pfeseg.files.kinds`.
-    settings : Settings
+    settings : Settings or VolumeSettings
     content : bytes or None
         The image, where it does not come from the file `source`.
     page : int
@@ -39,14 +42,8 @@ class Task:
         Of the voxels of a volume, if not what the file tells.
     tile : int or None
         Size of the tiles in which it is segmented, if it is not segmented as a whole.
-    replaces : bool
-        Whether results that are there, and hold something else, may be replaced.
-    kept : dict
-        Sizes of the results of the same settings that are there already, by their names.
     """
 
-    source: Path
-    results: dict[str, Path]
     settings: Settings | VolumeSettings
     content: bytes | None = None
     page: int | None = None
@@ -57,13 +54,50 @@ class Task:
     memory_limit: float | None = None
     spacing: tuple[float, float, float] | None = None
     tile: int | None = None
-    replaces: bool = True
-    kept: Mapping[str, int] = field(default_factory=dict)
+
+    kinds: ClassVar = KINDS
+    method_version: ClassVar = METHOD_VERSION
+    for_less_memory: ClassVar = SMALLER_IMAGE
 
     @property
     def name(self) -> str:
         """What to call the image."""
         return self.source.name if self.content is None else "standard input"
+
+    @property
+    def full_name(self) -> str:
+        """What to call the image in errors and warnings."""
+        return str(self.source) if self.content is None else "standard input"
+
+    @property
+    def needs_hierarchy(self) -> bool:
+        """Whether a result is made of the hierarchy of regions."""
+        return any(self.kinds[kind].needs_hierarchy for kind in self.results)
+
+    @property
+    def bytes_to_write(self) -> int:
+        """Memory that writing the results takes for each pixel."""
+        return max(self.kinds[kind].bytes_per_pixel for kind in self.results)
+
+    def sources(self) -> dict[str, Path | bytes]:
+        """Return the files, or contents, of which results are made, as a report calls them."""
+        found: dict[str, Path | bytes] = {
+            "input": self.source if self.content is None else self.content
+        }
+        if self.mask and Path(self.mask).exists():
+            found["mask"] = Path(self.mask)
+        return found
+
+    def options(self) -> dict[str, Any]:
+        """Return what was asked for beside the settings, as a report holds it."""
+        return {
+            "page": self.page,
+            "mask": self.mask,
+            "nodata": [str(value) for value in self.nodata] or None,
+            "tile": self.tile,
+            "given_spacing": list(self.spacing) if self.spacing else None,
+            "overlay_size": self.overlay_size,
+        }
 
 
 def plan_results(
@@ -147,16 +181,3 @@ def make_tasks(
         for item in inputs
         if not item.problem
     ]
-
-
-def refuse_done(tasks: Sequence[Task]) -> None:
-    """Refuse tasks of which a result exists."""
-    refuse_existing(
-        (
-            path
-            for task in tasks
-            for kind, result in task.results.items()
-            for path in (result, *KINDS[kind].beside(result))
-        ),
-        also=", or --skip-existing to leave out what is done",
-    )

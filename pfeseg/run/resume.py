@@ -1,72 +1,59 @@
 """What of a batch is done already: whether the results that are there are those asked for.
 
-The report tells. It is written last, with the settings, the version of the method, the size and the
-time of change of the input, and the sizes of the results that belong to it. One that lacks these is
-of an earlier version, and matches nothing.
+The report tells, see `pfeseg.run.results`. One that lacks something is of an earlier version, and
+matches nothing.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pfeseg.errors import InvalidInputError, argument
-from pfeseg.files.kinds import KINDS, REPORT
-from pfeseg.files.replacing import Made, size_of
+from pfeseg.files.kinds import REPORT
+from pfeseg.files.replacing import size_of
 from pfeseg.files.report import FILES, read_report
-from pfeseg.run.plan import Task
-from pfeseg.segmentation.methods import METHOD_VERSION
-from pfeseg.segmentation.settings import Settings
-from pfeseg.volumes.settings import VolumeSettings
+from pfeseg.files.writing import refuse_existing
+from pfeseg.run.results import input_facts
+from pfeseg.run.task import AskedSettings, FileTask
+
+T = TypeVar("T", bound=FileTask)
 
 
-def input_facts(task: Task) -> dict[str, Any]:
-    """Return what tells the input from a later one, and how it is read, as a report holds it."""
-    facts: dict[str, Any] = {}
-    if task.content is not None:
-        facts = {"input_bytes": len(task.content)}
-        facts["input_digest"] = hashlib.sha256(task.content).hexdigest()
-    else:
-        facts = _facts_of_file("input", task.source)
-    if task.mask and Path(task.mask).exists():
-        facts |= _facts_of_file("mask", Path(task.mask))
-    told: dict[str, Any] = {
-        "page": task.page,
-        "mask": task.mask,
-        "nodata": [str(value) for value in task.nodata],
-    }
-    told["tile"] = task.tile
-    told["given_spacing"] = list(task.spacing) if task.spacing else None
-    if "overlay" in task.results:
-        told["overlay_size"] = task.overlay_size
-    return facts | {name: value for name, value in told.items() if value}
+def choose_undone(
+    tasks: Sequence[T], *, skips: bool, replaces: bool
+) -> tuple[Sequence[T], Sequence[T]]:
+    """Return what is to do, and what is done and left out.
 
-
-def _facts_of_file(name: str, path: Path) -> dict[str, Any]:
-    with suppress(OSError):  # what is wrong with it is told when it is read
-        status = path.stat()
-        return {f"{name}_bytes": status.st_size, f"{name}_modified": status.st_mtime_ns}
-    return {}
-
-
-def told_files(task: Task, made: Iterable[Made]) -> dict[str, Any]:
-    """Return what the report tells of the files that belong to it, and what lies beside them."""
-    return {FILES: {**task.kept, **{part.final.name: part.size for part in made}}}
-
-
-def leave_out_done(tasks: Iterable[Task], redo: bool) -> tuple[list[Task], list[Task]]:
-    """Return what is left to do, and the tasks whose results are all there.
-
-    Raises where results are those of something else, unless these are to be made again.
+    Raises where results are there that are neither to be left out nor replaced.
     """
-    todo: list[Task] = []
-    done: list[Task] = []
+    if skips:
+        return _leave_out_done(tasks, replaces)
+    if not replaces:
+        _refuse_done(tasks)
+    return tasks, []
+
+
+def _refuse_done(tasks: Iterable[FileTask]) -> None:
+    refuse_existing(
+        (
+            path
+            for task in tasks
+            for kind, result in task.results.items()
+            for path in (result, *task.kinds[kind].beside(result))
+        ),
+        also=", or --skip-existing to leave out what is done",
+    )
+
+
+def _leave_out_done(tasks: Iterable[T], redo: bool) -> tuple[list[T], list[T]]:
+    """Part tasks by whether their results are there; those of something else are refused."""
+    todo: list[T] = []
+    done: list[T] = []
     refusals: list[str] = []
     for task in tasks:
         try:
@@ -83,7 +70,7 @@ def leave_out_done(tasks: Iterable[Task], redo: bool) -> tuple[list[Task], list[
     return todo, done
 
 
-def _left_to_do(task: Task) -> Task | None:
+def _left_to_do(task: T) -> T | None:
     """Return the task of the results that are missing, or None if there are none."""
     path = task.results[REPORT]
     if not path.exists() or path.stat().st_size == 0:
@@ -95,7 +82,7 @@ def _left_to_do(task: Task) -> Task | None:
     for kind, result in task.results.items():
         if kind == REPORT:
             continue
-        told = [other for other in KINDS[kind].beside(result) if other.name in files]
+        told = [other for other in task.kinds[kind].beside(result) if other.name in files]
         sizes = {part: size_of(part) if part.exists() else 0 for part in (result, *told)}
         for part, size in sizes.items():
             if size and part.name not in files:
@@ -109,54 +96,50 @@ def _left_to_do(task: Task) -> Task | None:
     if not missing:
         return None
     written = {
-        part.name for kind, own in missing.items() for part in (own, *KINDS[kind].beside(own))
+        part.name for kind, own in missing.items() for part in (own, *task.kinds[kind].beside(own))
     }
     kept = {name: size for name, size in files.items() if name not in written}
     return replace(task, results=missing | {REPORT: path}, kept=kept)
 
 
-def _compare(path: Path, report: dict[str, Any], task: Task) -> None:
+def _compare(path: Path, report: dict[str, Any], task: FileTask) -> None:
     """Refuse a report that is not of this input, settings and method."""
-    version = report.get("method_version")
+    version, wanted_version = report.get("method_version"), task.method_version
     if not isinstance(version, int) or not isinstance(report.get(FILES), dict):
         raise InvalidInputError(
             f"{path}: by an earlier version ({report['pfeseg_version']}), which told too little"
         )
-    if version != METHOD_VERSION:
-        raise InvalidInputError(f"{path}: by version {version} of the method, not {METHOD_VERSION}")
+    if version != wanted_version:
+        raise InvalidInputError(f"{path}: by version {version} of the method, not {wanted_version}")
     wanted = _asked(task.settings)
     stored = _flat(report.get("settings"), type(task.settings))
-    for name in wanted:
-        if stored.get(name) != wanted[name]:
-            raise InvalidInputError(
-                f"{path}: made with {_said(name, stored.get(name))}, "
-                f"not with {_said(name, wanted[name])}"
-            )
     facts = input_facts(task)
-    for name in ("mask", "nodata", "page", "tile", "given_spacing", "overlay_size"):
-        if report.get(name) != facts.get(name):
-            raise InvalidInputError(
-                f"{path}: made with {_said(name, report.get(name))}, "
-                f"not with {_said(name, facts.get(name))}"
-            )
+    options = {name: facts.get(name) for name in task.options()}
+    for made, asked in ((stored, wanted), (report, options)):
+        for name in asked:
+            if made.get(name) != asked[name]:
+                raise InvalidInputError(
+                    f"{path}: made with {_said(name, made.get(name))}, "
+                    f"not with {_said(name, asked[name])}"
+                )
     for name, fact in facts.items():
         if report.get(name) != fact:
             changed = "the mask" if name.startswith("mask") else task.name
             raise InvalidInputError(f"{path}: {changed} has changed since")
 
 
-def _flat(settings: Any, kind: type[Settings | VolumeSettings]) -> dict[str, Any]:
+def _flat(settings: Any, kind: type[AskedSettings]) -> dict[str, Any]:
     """Return settings of a report, those of the solver among them, as this version names them."""
     try:
         return _asked(kind.from_dict(settings))
-    except (InvalidInputError, TypeError, AttributeError):
+    except (InvalidInputError, TypeError, AttributeError, KeyError):
         return {}
 
 
 @cache
-def _asked(settings: Settings | VolumeSettings) -> dict[str, Any]:
+def _asked(settings: AskedSettings) -> dict[str, Any]:
     values = json.loads(json.dumps(settings.to_dict()))
-    return values | values.pop("solver")  # type: ignore[no-any-return]
+    return values | values.pop("solver", {})  # type: ignore[no-any-return]
 
 
 def _said(name: str, value: Any) -> str:
@@ -165,4 +148,5 @@ def _said(name: str, value: Any) -> str:
         name, value = next(iter(value.items()), (name, None)) if value else ("level", None)
     name = name.removeprefix("given_")
     shown = ",".join(map(str, value)) if isinstance(value, list) else value
-    return f"no {argument(name)}" if value is None else argument(name, shown)
+    is_given = value is not None and value is not False and value != []
+    return argument(name, shown) if is_given else f"no {argument(name)}"

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.engines.local import run_unordered
+from pfeseg.engines.engine import Engine
+from pfeseg.engines.parts import run_parts
 from pfeseg.files.regions import RegionSums
 from pfeseg.image.arrays import Raster
 from pfeseg.image.resize import enlarge_labels, shrink_to, small_size
@@ -56,7 +57,7 @@ class _Glance:
 
 
 def look_again(
-    of: TiledImage, size: int, overlay_size: int | None, with_sums: bool, jobs: int
+    of: TiledImage, size: int, overlay_size: int | None, with_sums: bool, engine: Engine
 ) -> Survey:
     """Draw the overlay of a raster whose regions are known, and sum over them.
 
@@ -79,7 +80,7 @@ def look_again(
     picture = np.empty((*small, 3), dtype=np.uint8)
     labels, inside = np.zeros(small, dtype=np.int32), np.ones(small, dtype=bool)
     sums: dict[tuple[int, int], RegionSums] = {}
-    for glance in run_unordered(_glance, calls, jobs, of):
+    for glance in run_parts(engine, _glance, calls, of):
         part = glance.part
         picture[part], labels[part], inside[part] = glance.picture, glance.labels, glance.inside
         if glance.sums is not None:

@@ -1,21 +1,27 @@
-"""A sweep as people see it: a row for each trial, a table, a CSV file and a sheet of pictures."""
+"""A sweep as people see it: a row for each trial, a table, a CSV file, a sheet of pictures."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pfeseg.files.sweep_data import SweepData
 from pfeseg.image.arrays import ImageLike
 from pfeseg.labels.following import follow
 from pfeseg.labels.metrics import Scores, score
 from pfeseg.pictures.montage import draw_contact_sheet
+from pfeseg.segmentation.cuts import Clusters, Level
 from pfeseg.segmentation.sweep import Sweep
+from pfeseg.segmentation.trials import Trial
 
-_FORMATS = {"d": "d", "k": "d", "regions": "d", "orthogonality": ".3g", "seconds": ".2f"}
+_FORMATS = {
+    "d": "d", "k": "d", "level": "g", "regions": "d", "orthogonality": ".3g", "seconds": ".2f",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -23,12 +29,13 @@ class SweepRow:
     """One trial of a sweep; `scores` where there is ground truth."""
 
     d: int
-    k: int
+    k: int | None
+    level: float | None
     regions: int
     energy: float | None
     flatness: float | None
     orthogonality: float | None
-    agreement: float
+    agreement: float | None
     seconds: float
     scores: Scores | None = None
 
@@ -37,6 +44,17 @@ class SweepRow:
         values = asdict(self)
         return values | (values.pop("scores") or {})
 
+    def title(self, with_d: bool) -> str:
+        """Say in a few words what was tried."""
+        words = [f"d = {self.d}"] if with_d else []
+        if self.k is not None:
+            words.append(f"k = {self.k}")
+        elif self.level is not None:
+            words.append(f"level {self.level:g}")
+        else:
+            words.append(counted(self.regions))
+        return ", ".join(words)
+
 
 def sweep_rows(result: Sweep, truths: Sequence[ArrayLike]) -> list[SweepRow]:
     """Make a row of each trial, scored against the ground truths if there are any."""
@@ -44,6 +62,7 @@ def sweep_rows(result: Sweep, truths: Sequence[ArrayLike]) -> list[SweepRow]:
         SweepRow(
             d=trial.n_dims,
             k=trial.n_clusters,
+            level=trial.level,
             regions=trial.n_regions,
             energy=trial.energy,
             flatness=trial.flatness,
@@ -54,6 +73,11 @@ def sweep_rows(result: Sweep, truths: Sequence[ArrayLike]) -> list[SweepRow]:
         )
         for trial in result.trials
     ]
+
+
+def counted(n_regions: int) -> str:
+    """Say how many regions there are."""
+    return f"{n_regions} region{'' if n_regions == 1 else 's'}"
 
 
 def shown_rows(result: Sweep, n_asked: int) -> list[int]:
@@ -74,6 +98,71 @@ def best_rows(rows: Sequence[SweepRow]) -> dict[str, SweepRow]:
     }
 
 
+def sweep_facts(rows: Sequence[SweepRow], n_asked: int, recommended: int) -> dict[str, Any]:
+    """Return the rows that were asked for, and what is best among them, for JSON."""
+    chosen = rows[recommended].to_dict()
+    by = "k" if chosen["k"] is not None else "level" if chosen["level"] is not None else "regions"
+    facts: dict[str, Any] = {"recommended": {name: chosen[name] for name in ("d", by)}}
+    facts["rows"] = [row.to_dict() for row in rows[:n_asked]]
+    best = best_rows(rows[:n_asked])
+    if best:
+        facts["best"] = {metric: row.to_dict() for metric, row in best.items()}
+    return facts
+
+
+def cut_words(trial: Trial, with_d: bool) -> list[str]:
+    """Return the options of 'segment' that make the labels of a trial."""
+    if trial.n_clusters is not None:
+        return ["-d", str(trial.n_dims), "-k", str(trial.n_clusters)]
+    dims = ["-d", str(trial.n_dims)] if with_d else []
+    if trial.level is not None:
+        return [*dims, "--level", f"{trial.level:g}"]
+    return [*dims, "--regions", str(trial.n_regions)]
+
+
+def sweep_data(
+    source: Path,
+    reading: Mapping[str, Any],
+    result: Sweep,
+    rows: Sequence[SweepRow],
+    commands: Sequence[str],
+) -> SweepData:
+    """Return what the page of a sweep is made of.
+
+    Parameters
+    ----------
+    source : Path
+        Of the image.
+    reading : mapping
+        How it was read: `page`, `mask` and `nodata`, as `read_raster` takes them.
+    result : Sweep
+    rows : sequence of SweepRow
+        One for each trial.
+    commands : sequence of str
+        What makes the labels of each trial.
+    """
+    image = result.prepared.image
+    cut = result.trials[0].cut
+    report = {
+        "input": str(source),
+        **{name: value for name, value in reading.items() if value and name != "allow_huge"},
+        "image_size": [int(side) for side in image.shape[::-1]],
+        "first_label": int(image.mask is not None),
+        "settings": result.prepared.settings.to_dict(),
+        "by": "k"
+        if isinstance(cut, Clusters)
+        else "level"
+        if isinstance(cut, Level)
+        else "regions",
+        "trials": [
+            {"row": row.to_dict(), "command": command}
+            for row, command in zip(rows, commands, strict=True)
+        ],
+        "recommended": result.recommended,
+    }
+    return SweepData(report, np.stack([result.shown_labels(trial) for trial in result.trials]))
+
+
 def sweep_csv(rows: Sequence[SweepRow]) -> str:
     """Return rows as CSV text."""
 
@@ -87,12 +176,20 @@ def sweep_csv(rows: Sequence[SweepRow]) -> str:
 
 
 def sweep_table(rows: Sequence[SweepRow], shown: Sequence[int], recommended: int) -> list[str]:
-    """Return the lines of a table of some rows, the recommended one marked."""
-    columns = list(rows[0].to_dict())
+    """Return the lines of a table of some rows, the recommended one marked.
+
+    Columns in which there is nothing are left out.
+    """
+    table = {index: rows[index].to_dict() for index in shown}
+    columns = [
+        name for name in rows[0].to_dict()
+        if any(values[name] is not None for values in table.values())
+    ]  # fmt: skip
     lines = ["  ".join(f"{name:>{max(len(name), 5)}}" for name in columns)]
-    for index in shown:
+    for index, values in table.items():
         cells = []
-        for name, value in rows[index].to_dict().items():
+        for name in columns:
+            value = values[name]
             text = "-" if value is None else f"{value:{_FORMATS.get(name, '.4f')}}"
             cells.append(f"{text:>{max(len(name), 5)}}")
         lines.append("  ".join(cells) + ("  <- recommended" if index == recommended else ""))
@@ -103,10 +200,12 @@ def sweep_sheet(
     image: ImageLike, result: Sweep, rows: Sequence[SweepRow], shown: Sequence[int]
 ) -> NDArray[np.uint8]:
     """Draw a sheet of some trials, the recommended one framed; regions keep their colours."""
+    with_d = len({row.d for row in rows}) > 1 or rows[0].k is not None
 
     def caption(index: int) -> str:
         row = rows[index]
-        lines = [f"d = {row.d}, k = {row.k}"]
+        lines = [row.title(with_d)]
+        lines += [counted(row.regions)] if row.level is not None else []
         lines += [f"covering {row.scores.covering:.2f}"] if row.scores else []
         lines += ["recommended"] if index == result.recommended else []
         return "\n".join(lines)

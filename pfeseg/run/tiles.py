@@ -4,38 +4,28 @@
     2  cut      each tile into pieces, with their hierarchy     (`pfeseg.run.sewing`)
     3  sew      seams between tiles, by what they share; which pieces touch, at which level
     4  link     pieces of all tiles into one hierarchy, which is cut (`pfeseg.regions.linkage`)
-    5  write    the labels, block by block; the overlay and the table (`pfeseg.run.survey`)
+    5  write    the labels, block by block; the overlay and the table (`pfeseg.run.tiled_results`)
 
-What lies between is in files beside the results, and goes when they are there.
+What lies between is in files beside the results, where all workers see them, and goes at the end.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.engines.local import run_unordered
+from pfeseg.engines.engine import Engine
+from pfeseg.engines.parts import run_parts
 from pfeseg.errors import InvalidInputError, PfesegWarning, argument
-from pfeseg.files.beside import style_of
 from pfeseg.files.georeference import read_georeference
-from pfeseg.files.kinds import REPORT
-from pfeseg.files.labels import BLOCK, write_label_blocks
-from pfeseg.files.map_units import describe_place, map_areas, map_columns
 from pfeseg.files.masking import no_pixel_left
 from pfeseg.files.pieces import Mosaic
-from pfeseg.files.regions import regions_csv
-from pfeseg.files.replacing import appearing_together, scratch_folder
-from pfeseg.files.report import report_text
-from pfeseg.files.style import qgis_style
 from pfeseg.files.windows import open_windows
-from pfeseg.files.writing import write_picture, write_text
-from pfeseg.image.georeference import Georeference
 from pfeseg.image.tiling import Tiling
 from pfeseg.labels.maps import consecutive
 from pfeseg.regions.clean import absorb_small, min_pixels, neighbour_sets
@@ -43,19 +33,16 @@ from pfeseg.regions.hierarchy import APART, Hierarchy
 from pfeseg.regions.linkage import Boundaries, link
 from pfeseg.run.look import find_look
 from pfeseg.run.plan import Task
-from pfeseg.run.resume import input_facts, told_files
 from pfeseg.run.sewing import Measured, TiledImage, cut_tile, measure_tile, sew_row, trim_tile
-from pfeseg.run.survey import look_again
 from pfeseg.segmentation.clock import Clock
 from pfeseg.segmentation.cuts import Clusters, Level, Regions
 from pfeseg.segmentation.memory import refuse_too_large
 from pfeseg.segmentation.settings import Settings
 
-FINEST = 0.15
+FINEST = 0.04
 """Level of the pieces into which tiles are cut at most; at most half that of the result, too."""
 
-AT_A_TIME = 4096
-"""Columns of the label map that are put together at a time."""
+MAX_TILES = 1_000_000
 
 OnTile = Callable[[str, int, int], None]
 """Told the stage, how many of its tiles or rows are done, and how many there are."""
@@ -95,66 +82,47 @@ def check_by_tiles(settings: Settings) -> None:
         )
 
 
-def segment_by_tiles(
-    task: Task, jobs: int = 1, threads: int | None = None, on_tile: OnTile | None = None
-) -> tuple[int, dict[str, float]]:
-    """Segment a raster by tiles and write its results; returns its regions, and seconds by stage.
-
-    Parameters
-    ----------
-    task : Task
-        With the size of its tiles.
-    jobs : int
-        Processes, each of which works on a tile; never changes the results.
-    threads : int, optional
-        All processors unless given, or one each of several processes.
-    on_tile : callable, optional
-    """
-    beside = task.results[REPORT].parent
-    beside.mkdir(parents=True, exist_ok=True)
-    clock, facts = Clock(), input_facts(task)
-    with scratch_folder(beside) as folder:
-        of, sewn = sew_raster(task, folder, jobs, threads, on_tile, clock)
-        with appearing_together(task.replaces) as made:
-            with clock("write"):
-                _write(task, of, sewn, jobs)
-            timings = {stage: round(seconds, 4) for stage, seconds in clock.seconds.items()}
-            told = facts | told_files(task, made)
-            report = report_text(task.source, _report(of, sewn), timings, told)
-            write_text(task.results[REPORT], report)
-    return sewn.n_regions, timings
-
-
 def sew_raster(
     task: Task,
     folder: Path,
-    jobs: int = 1,
+    engine: Engine,
     threads: int | None = None,
     on_tile: OnTile | None = None,
     clock: Clock | None = None,
 ) -> tuple[TiledImage, Sewn]:
     """Segment a raster by tiles, into files in a folder: its labels are those of the mosaic.
 
-    The other parameters are those of `segment_by_tiles`.
+    Parameters
+    ----------
+    task : Task
+        With the size of its tiles.
+    folder : Path
+        Which all workers of the engine see.
+    engine : Engine
+        Its workers make one tile each at a time; it never changes the results.
+    threads : int, optional
+        All processors unless given, or one for each of several workers.
+    on_tile : callable, optional
+    clock : Clock, optional
     """
     assert isinstance(task.settings, Settings)
     check_by_tiles(task.settings)
-    threads = threads or (1 if jobs > 1 else None)
+    threads = threads or (1 if engine.is_elsewhere else None)
     told, clock = on_tile or (lambda stage, done, total: None), clock or Clock()
     with clock("read"):
-        of = _open(task, folder, jobs)
+        of = _open(task, folder, engine)
     with clock("cut"):
-        _cut(of, jobs, threads, told)
+        _cut(of, engine, threads, told)
     with clock("sew"):
-        _sew(of, jobs, told)
-        measured = _measure(of, jobs, told)
+        _sew(of, engine, told)
+        measured = _measure(of, engine, told)
     with clock("link"):
         sewn = _link(of, measured)
         of.mosaic.write_regions(sewn.regions)
     return of, sewn
 
 
-def _open(task: Task, folder: Path, jobs: int) -> TiledImage:
+def _open(task: Task, folder: Path, engine: Engine) -> TiledImage:
     """Open a raster and find how it is to be seen."""
     assert task.tile is not None
     settings = task.settings
@@ -168,55 +136,69 @@ def _open(task: Task, folder: Path, jobs: int) -> TiledImage:
         nodata=task.nodata,
         bands=settings.bands,
     )
+    _refuse_too_many(image.shape, task)
     tiling = Tiling.of(image.shape, task.tile)
     rows, columns = tiling.window(0)
     refuse_too_large((rows.stop, columns.stop), settings, task.memory_limit)
     place = read_georeference(task.source, image.shape, page=task.page or 0, name=str(task.source))
-    model = replace(find_look(image, settings, task.tile, jobs), georeference=place)
+    model = replace(find_look(image, settings, task.tile, engine), georeference=place)
     cut = settings.resolved_cut
     finest = min(FINEST, cut.level / 2) if isinstance(cut, Level) else FINEST
     return TiledImage(image, model, Mosaic(folder, tiling), settings, finest)
 
 
-def _cut(of: TiledImage, jobs: int, threads: int | None, told: OnTile) -> None:
+def _refuse_too_many(shape: tuple[int, int], task: Task) -> None:
+    """Refuse what a small file can claim, and nobody has."""
+    assert task.tile is not None
+    height, width = shape
+    count = -(-height // task.tile) * -(-width // task.tile)
+    if count > MAX_TILES:
+        raise InvalidInputError(
+            f"{task.source}: {width} x {height} pixels are at least {count} tiles, more than "
+            f"{MAX_TILES}; give larger ones with {argument('tile')} if the size is right"
+        )
+
+
+def _cut(of: TiledImage, engine: Engine, threads: int | None, told: OnTile) -> None:
     """Cut all tiles into pieces."""
     n = len(of.mosaic.tiling)
-    has_any, warned = False, dict[str, int]()
+    there, warned = [False] * n, dict[str, int]()
     calls = [(tile, of, threads) for tile in range(n)]
     told("tiles", 0, n)
-    for done, (_, has_pieces, messages) in enumerate(run_unordered(cut_tile, calls, jobs, of)):
-        has_any |= has_pieces
+    for done, (tile, has_pieces, messages) in enumerate(run_parts(engine, cut_tile, calls, of)):
+        there[tile] = has_pieces
         for message in messages:
             warned[message] = warned.get(message, 0) + 1
         told("tiles", done + 1, n)
-    if not has_any:
+    if not any(there):
         raise no_pixel_left(str(of.image.pixels.path))
+    of.mosaic.write_cut(there)
     for message, times in sorted(warned.items()):
         warnings.warn(PfesegWarning(f"{message} (in {times} of {n} tiles)"), stacklevel=2)
 
 
-def _sew(of: TiledImage, jobs: int, told: OnTile) -> None:
+def _sew(of: TiledImage, engine: Engine, told: OnTile) -> None:
     """Find the seams between all tiles."""
     tiling = of.mosaic.tiling
     n_rows, n_columns = len(tiling.rows), len(tiling.columns)
     upright = np.zeros((n_rows, n_columns - 1, tiling.rows[0].stop), dtype=np.int32)
     level = np.zeros((n_rows, tiling.shape[1]), dtype=np.int32)
     calls = [(row, of.mosaic) for row in range(n_rows)]
-    for done, (row, found, below) in enumerate(run_unordered(sew_row, calls, jobs, of.mosaic)):
+    for done, (row, found, below) in enumerate(run_parts(engine, sew_row, calls, of.mosaic)):
         upright[row], level[row] = found, below
         told("seams", done + 1, n_rows)
     of.mosaic.write_seams(upright, level[:-1])
 
 
-def _measure(of: TiledImage, jobs: int, told: OnTile) -> list[Measured]:
+def _measure(of: TiledImage, engine: Engine, told: OnTile) -> list[Measured]:
     """Cut all tiles along their seams, and measure the patches and the boundaries between them."""
     n = len(of.mosaic.tiling)
     trims = [(tile, of.mosaic) for tile in range(n)]
-    counts = dict(run_unordered(trim_tile, trims, jobs, of.mosaic))
+    counts = dict(run_parts(engine, trim_tile, trims, of.mosaic))
     of.mosaic.write_offsets([counts[tile] for tile in range(n)])
     calls = [(tile, of) for tile in range(n)]
     found: dict[int, Measured] = {}
-    for done, (tile, measured) in enumerate(run_unordered(measure_tile, calls, jobs, of)):
+    for done, (tile, measured) in enumerate(run_parts(engine, measure_tile, calls, of)):
         found[tile] = measured
         told("regions", done + 1, n)
     return [found[tile] for tile in range(n)]
@@ -274,80 +256,3 @@ def _without_small(
     neighbours = neighbour_sets(pairs[pairs[:, 0] != pairs[:, 1]], n)
     smallest = min_pixels(of.settings.min_region, of.image.shape[0] * of.image.shape[1])
     return consecutive(absorb_small(areas, sums, neighbours, smallest)[owner])
-
-
-def _write(task: Task, of: TiledImage, sewn: Sewn, jobs: int) -> None:
-    """Write all results but the report."""
-    place = of.model.georeference
-    is_styled = place is not None and "labels" in task.results
-    if "labels" in task.results:
-        shape, largest = of.image.shape, sewn.n_regions - 1 + sewn.first_label
-        blocks = (block.astype(np.uint32) for _, block in _blocks(of))
-        # Whether anything lies outside is known of the whole only now.
-        whole = replace(of.model, mask=np.zeros((1, 1), dtype=bool) if sewn.first_label else None)
-        write_label_blocks(task.results["labels"], shape, blocks, largest, whole)
-    if not (is_styled or {"overlay", "regions"} & set(task.results)):
-        return
-    assert task.tile is not None
-    seen = look_again(of, task.tile, task.overlay_size, "regions" in task.results, jobs)
-    if is_styled:
-        style = qgis_style(seen.labels, sewn.first_label)
-        write_text(style_of(task.results["labels"]), style)
-    if "overlay" in task.results:
-        write_picture(task.results["overlay"], seen.picture)
-    if seen.sums is not None:
-        rows = seen.sums.rows(of.model, sewn.first_label)
-        if place is not None:
-            columns = map_columns(rows, _map_areas(of, place, sewn), place)
-            rows = [row | added for row, added in zip(rows, columns, strict=True)]
-        write_text(task.results["regions"], regions_csv(rows))
-
-
-def _blocks(of: TiledImage) -> Iterator[tuple[int, NDArray[np.int32]]]:
-    """Yield the labels of the raster by blocks of rows, and where they begin."""
-    height, width = of.image.shape
-    for first in range(0, height, BLOCK):
-        rows = slice(first, min(first + BLOCK, height))
-        strip = np.empty((rows.stop - first, width), dtype=np.int32)
-        for left in range(0, width, AT_A_TIME):
-            columns = slice(left, min(left + AT_A_TIME, width))
-            strip[:, columns] = of.mosaic.labels((rows, columns))
-        yield first, strip
-
-
-def _map_areas(of: TiledImage, place: Georeference, sewn: Sewn) -> NDArray[np.float64]:
-    """Measure the area of each label in units of the map."""
-    areas = np.zeros(sewn.n_regions + sewn.first_label)
-    for first, block in _blocks(of):
-        found = map_areas(block, place.from_row(first))
-        areas[: len(found)] += found
-    return areas
-
-
-def _report(of: TiledImage, sewn: Sewn) -> dict[str, Any]:
-    """Return what the report tells of the result."""
-    (black, white), tiling = of.model.ends, of.mosaic.tiling
-    cut = of.settings.resolved_cut
-    counts = dict(sewn.counts)
-    masked = counts.pop("masked_pixels")
-    rows, columns = tiling.window(0)
-    return {
-        "settings": of.settings.to_dict(),
-        "image_size": [int(side) for side in tiling.shape[::-1]],
-        "black": black,
-        "white": white,
-        "bands": list(of.model.bands),
-        "bands_in_image": of.model.n_bands,
-        **({"masked_pixels": masked} if masked else {}),
-        "first_label": sewn.first_label,
-        **(describe_place(of.model.georeference) if of.model.georeference else {}),
-        "tiles": {
-            "overlap": tiling.overlap,
-            "tile_size": [columns.stop, rows.stop],
-            "columns": len(tiling.columns),
-            "rows": len(tiling.rows),
-            **counts,
-        },
-        "level": cut.level if isinstance(cut, Level) else None,
-        "regions": sewn.n_regions,
-    }

@@ -20,7 +20,8 @@ CLUSTERED: tuple[Clustered, ...] = get_args(Clustered)
 class Automatic:
     """The level `DEFAULT_LEVEL`; for a method without a hierarchy, as many clusters as dimensions.
 
-    The level was settled on the training images of BSDS500, see `pfeseg.regions.chance.CHANCE`.
+    Merging is fitted so that this level is the best on the training images of BSDS500, see
+    `pfeseg.regions.chance.CHANCE`.
 
     Examples
     --------
@@ -118,12 +119,13 @@ class Regions:
 
 @dataclass(frozen=True)
 class Level:
-    """The hierarchy at a level.
+    """The hierarchy at a level: 0 keeps its finest regions, 1 merges all.
+
+    A level is the share of people who draw such boundaries, see `pfeseg.regions.levels`.
 
     Attributes
     ----------
     level : float
-        0 keeps the finest regions, 1 merges all.
 
     Raises
     ------

@@ -19,8 +19,14 @@ if TYPE_CHECKING:
     Rows = NDArray[np.floating[Any]]
     Labels = NDArray[np.int32]
 
-METHOD_VERSION = 1
-"""Goes up whenever the same image and settings give other labels than before."""
+METHOD_VERSION = 2
+"""Goes up whenever the same image and settings give other labels than before.
+
+2: a level of the hierarchy is the share of people who draw what is left; the default is the same
+cut. ``n_dims="auto"`` looks at the labels that are asked for."""
+
+LEVELS_SINCE = 2
+"""Version from which on a level means what it means now."""
 
 MethodName = Literal["pfe", "le", "sc", "wsc", "ncut", "gmm", "kmeans"]
 

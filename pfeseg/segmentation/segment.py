@@ -118,7 +118,7 @@ def segment(
         )
         prepared, n_dims = swept.prepared, swept.best.n_dims
         if cut == Clusters("auto"):
-            cut = Clusters(swept.best.n_clusters)
+            cut = swept.best.cut
         choosing["choose"] = time.perf_counter() - started
     else:
         prepared = PreparedImage(raster, settings, once=True, threads=threads, on_stage=on_stage)

@@ -1,18 +1,18 @@
-"""Many dimensions and numbers of clusters of one image, and which of them to take.
+"""Many dimensions and many cuts of one image, and which of them to take.
 
 All share one graph and one factorisation of the solver's systems, and those of one d share one
-hierarchy of regions. The recommendation is by consensus: of all segmentations, the one that agrees
-most with the others, by the mean of their Rand indices. A cut that depends on the particular d and
-k is found by few of them, one that is in the image by many. They are compared as they are before
-they are brought to the size of the image, which only the chosen one need be.
+embedding and one hierarchy of regions. The recommendation is by consensus: of all candidates, the
+one that agrees most with the others, by the mean of their Rand indices. A cut that depends on the
+particular d and k is found by few of them, one that is in the image by many. They are compared as
+they are before they are brought to the size of the image, which only the chosen one need be.
+Among the levels of one hierarchy there is no such vote: the default level is recommended.
 """
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,80 +25,27 @@ from pfeseg.checks import (
     shown,
     whole_number,
 )
-from pfeseg.engines.engine import Call, Engine, Work
+from pfeseg.engines.engine import Engine
 from pfeseg.engines.local import Local
-from pfeseg.errors import InvalidInputError, PfesegError, argument
+from pfeseg.errors import InvalidInputError
 from pfeseg.image.arrays import ImageLike, Raster, as_raster
-from pfeseg.labels.metrics import rand_index
+from pfeseg.regions.hierarchy import Hierarchy
+from pfeseg.segmentation import steps
 from pfeseg.segmentation.clock import OnStage
+from pfeseg.segmentation.consensus import vote
 from pfeseg.segmentation.cuts import Clusters
-from pfeseg.segmentation.methods import METHODS
-from pfeseg.segmentation.pairs import AUTO_DIMS, Pair, check_numbers, check_pairs, sweep_pairs
+from pfeseg.segmentation.pairs import (
+    Pair,
+    PairLike,
+    check_levels,
+    check_numbers,
+    check_pairs,
+    sweep_pairs,
+)
 from pfeseg.segmentation.prepared import PreparedImage
 from pfeseg.segmentation.settings import Settings, choose_settings
-from pfeseg.segmentation.walk import SmallCut, cut_small
-from pfeseg.solver.embedding import OnIteration, channel_energies
-from pfeseg.solver.polar import gram_matrix, squared_norm
-
-FLAT_STEP = 0.01
-"""An edge is flat where its ends differ by less than this, in units of the root mean square row."""
-
-_CHUNK_EDGES = 1 << 15
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Trial:
-    """One segmentation of a sweep.
-
-    Attributes
-    ----------
-    n_dims, n_clusters : int
-        d and k.
-    n_regions : int
-        Number of labels; after any clean-up, which is made at the size of `small_labels`.
-    small_labels : (h, w) int32 array
-        As they were clustered, of one size in a sweep; see `Sweep.labels` for those of full size.
-    energy, flatness, orthogonality_error : float or None
-        Mean energy of the channels, share of the edges along which the embedding is flat, and
-        ``||Y^T D Y - I||_F^2``; None for the methods that look at colours only.
-    agreement : float
-        Mean Rand index of `small_labels` with those of the other candidates; 1 if there is none.
-    timings : dict
-        Seconds by stage.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import pfeseg
-    >>> image = np.zeros((40, 60, 3), np.uint8)
-    >>> image[:, 30:] = (250, 200, 0)
-    >>> trial = pfeseg.sweep(image, [(2, 2)]).best
-    >>> trial.n_dims, trial.n_clusters, trial.n_regions, trial.agreement
-    (2, 2, 2, 1.0)
-    >>> trial.seconds == sum(trial.timings.values())
-    True
-    """
-
-    n_dims: int
-    n_clusters: int
-    n_regions: int
-    small_labels: NDArray[np.int32]
-    energy: float | None
-    flatness: float | None
-    orthogonality_error: float | None
-    agreement: float
-    timings: dict[str, float]
-
-    def __repr__(self) -> str:
-        return (
-            f"<Trial with d = {self.n_dims}, k = {self.n_clusters}: {self.n_regions} regions, "
-            f"agreement {self.agreement:.3f}>"
-        )
-
-    @property
-    def seconds(self) -> float:
-        """Time of all stages."""
-        return sum(self.timings.values())
+from pfeseg.segmentation.trials import Trial, run_trials
+from pfeseg.solver.embedding import OnIteration
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,10 +55,11 @@ class Sweep:
     Attributes
     ----------
     prepared : PreparedImage
-        What all trials share.
     trials : tuple of Trial
     recommended : int
         Index of the recommended trial.
+    hierarchies : dict
+        Of each d whose trials are cut from a hierarchy, the one at the size of `small_labels`.
 
     Examples
     --------
@@ -121,7 +69,7 @@ class Sweep:
     >>> image[:, 30:] = (250, 200, 0)
     >>> result = pfeseg.sweep(image, dims=[2, 3], n_clusters=[2])
     >>> result
-    <Sweep of 2 trials, recommended: <Trial with d = 2, k = 2: 2 regions, agreement 1.000>>
+    <Sweep of 2 trials, recommended: <Trial with d = 2, 2 clusters: 2 regions, agreement 1.000>>
     >>> result.best is result.trials[result.recommended]
     True
     >>> result.labels(result.best).shape, result.shown_labels(result.best).shape
@@ -131,6 +79,8 @@ class Sweep:
     prepared: PreparedImage
     trials: tuple[Trial, ...]
     recommended: int
+    hierarchies: dict[int, Hierarchy] = field(default_factory=dict)
+    _full: dict[int, Hierarchy] = field(default_factory=dict, init=False, repr=False)
 
     def __repr__(self) -> str:
         return f"<Sweep of {len(self.trials)} trials, recommended: {self.best!r}>"
@@ -158,7 +108,17 @@ class Sweep:
             For what is no trial.
         """
         check_kind("trial", trial, Trial)
-        return self.prepared.full_labels(trial.small_labels)
+        if isinstance(trial.cut, Clusters):
+            return self.prepared.full_labels(trial.small_labels)
+        tree = self._full_hierarchy(trial.n_dims)
+        return self.prepared.clean(steps.cut_hierarchy(tree, trial.cut))
+
+    def _full_hierarchy(self, n_dims: int) -> Hierarchy:
+        """Bring the hierarchy of a dimension to full size; the last one is kept."""
+        if n_dims not in self._full:
+            self._full.clear()
+            self._full[n_dims] = self.prepared.full_hierarchy(self.hierarchies[n_dims])
+        return self._full[n_dims]
 
     def shown_labels(self, trial: Trial) -> NDArray[np.int32]:
         """Make a label map of a trial to look at: cleaned if the settings say so, but small.
@@ -183,12 +143,14 @@ class Sweep:
 
 def sweep(
     image: ImageLike,
-    pairs: Sequence[Pair] | None = None,
-    candidates: Sequence[Pair] | None = None,
+    pairs: Sequence[PairLike] | None = None,
+    candidates: Sequence[PairLike] | None = None,
     settings: Settings | None = None,
     *,
     dims: Sequence[int] | None = None,
     n_clusters: Sequence[int] | None = None,
+    levels: Sequence[float] | None = None,
+    n_regions: Sequence[int] | None = None,
     jobs: int = 1,
     engine: Engine | None = None,
     reader: Callable[[], Raster] | None = None,
@@ -197,22 +159,28 @@ def sweep(
     threads: int | None = None,
     on_stage: OnStage | None = None,
 ) -> Sweep:
-    """Segment an image with several dimensions and numbers of clusters.
+    """Segment an image with several dimensions and cuts: clusters, levels or numbers of regions.
 
     Parameters
     ----------
     image : (H, W) or (H, W, 3) array
         As for `segment`.
-    pairs : sequence of (d, k), optional
-        A k of None stands for k = d. Unless given, those that `dims` and `n_clusters` make.
-    candidates : sequence of (d, k), optional
+    pairs : sequence of (d, cut), optional
+        A cut is `Clusters`, `Regions`, `Level` or a number of clusters, and None stands for k = d.
+        Unless given, those that the numbers below make.
+    candidates : sequence of (d, cut), optional
         Pairs to recommend one of, and to be agreed with; `pairs` unless given.
     settings : Settings, optional
     dims : sequence of int, optional
-        Dimensions to try, `AUTO_DIMS` unless given.
+        Dimensions to try. Unless given, `AUTO_DIMS` for clusters, and for cuts of the hierarchy
+        the one of the settings.
     n_clusters : sequence of int, optional
         Numbers of clusters to try with each of them. Unless given, k = d is tried, and k is
         recommended from `AUTO_CLUSTERS`.
+    levels, n_regions : sequence of numbers, optional
+        In the place of clusters: levels of the hierarchy, or numbers of its regions. The default
+        level is recommended, or what is the same; with several dimensions, that of which the cut
+        at the default level agrees most with the others.
     jobs : int
         Processes to share the dimensions; never changes the result.
     engine : Engine, optional
@@ -232,7 +200,8 @@ def sweep(
     Returns
     -------
     Sweep
-        With a trial for each of the pairs, then for each other candidate.
+        With a trial for each of the pairs, then for each other candidate, but for those that have
+        the labels of one of the pairs because both are cut from one hierarchy.
 
     Raises
     ------
@@ -248,166 +217,66 @@ def sweep(
     >>> result = pfeseg.sweep(image, dims=[2, 3], n_clusters=[2])
     >>> [(trial.n_dims, trial.n_clusters) for trial in result.trials]
     [(2, 2), (3, 2)]
+    >>> pfeseg.sweep(image, n_regions=[1, 2]).best.cut
+    Regions(n_regions=2)
     """
     settings, threads = choose_settings(settings), check_threads(threads)
     for name, function in (("on_dimension", on_dimension), ("on_iteration", on_iteration)):
         check_callback(name, function)
-    pairs, candidates = check_pairs("pairs", pairs), check_pairs("candidates", candidates)
-    dims, n_clusters = check_numbers("dims", dims), check_numbers("n_clusters", n_clusters)
+    asked, among = check_pairs("pairs", pairs), check_pairs("candidates", candidates)
+    given: dict[str, Any] = {
+        "dims": check_numbers("dims", dims),
+        "n_clusters": check_numbers("n_clusters", n_clusters),
+        "levels": check_levels(levels),
+        "n_regions": check_numbers("n_regions", n_regions),
+    }
     jobs = whole_number("jobs", jobs, 1, MAX_THREADS)
     if not (engine is None or hasattr(engine, "run")):
         raise InvalidInputError(f"engine must be one of pfeseg.engines, got {shown(engine)}")
-    if pairs is None:
+    if asked is None:
         image = as_raster(image, settings.stretch, settings.bands)
-        pairs, among_all = sweep_pairs(settings, dims or AUTO_DIMS, n_clusters, image.shape)
-        candidates = among_all if candidates is None else candidates
-    elif dims is not None or n_clusters is not None:
-        raise InvalidInputError("a sweep takes pairs, or dims and n_clusters, but not both")
-    asked = [(d, k or d) for d, k in pairs]
-    among = asked if candidates is None else [(d, k or d) for d, k in candidates]
-    if not among:
-        raise InvalidInputError("a sweep needs at least one dimension")
+        asked, among_all = sweep_pairs(settings, image.shape, **given)
+        among = among_all if among is None else among
+    elif any(given.values()):
+        names = " and ".join(name for name, numbers in given.items() if numbers)
+        raise InvalidInputError(f"a sweep takes pairs, or {names}, but not both")
+    among = asked if among is None else among
     wanted = list(dict.fromkeys(asked + among))
+    for cut in dict.fromkeys(cut for _, cut in wanted):
+        settings.changed(cut=cut)  # refuses what the method cannot do, before any work
     prepared = PreparedImage(image, settings, threads=threads, on_stage=on_stage)
     found: dict[Pair, Trial] = {}
-    for of_one_dimension in _run(prepared, wanted, engine or Local(jobs), reader, on_iteration):
-        found |= {(t.n_dims, t.n_clusters): t for t in of_one_dimension}
+    hierarchies: dict[int, Hierarchy] = {}
+    for trials, tree in run_trials(prepared, wanted, engine or Local(jobs), reader, on_iteration):
+        found |= {(trial.n_dims, trial.cut): trial for trial in trials}
+        d = trials[0].n_dims
+        if tree is not None:
+            hierarchies[d] = tree
         if on_dimension:
-            on_dimension(of_one_dimension[0].n_dims)
-    candidate = np.array([pair in among for pair in wanted])
-    agreement = consensus([found[pair].small_labels for pair in wanted], candidate).round(9)
-    trials = tuple(
-        replace(found[pair], agreement=float(value))
-        for pair, value in zip(wanted, agreement, strict=True)
-    )
-    # Of equals the one with the fewest clusters, then dimensions, in whatever order they came.
-    best = max(
-        np.flatnonzero(candidate),
-        key=lambda i: (trials[i].agreement, -trials[i].n_clusters, -trials[i].n_dims),
-    )
-    return Sweep(prepared, trials, int(best))
+            on_dimension(d)
+    is_candidate = np.array([pair in among for pair in wanted])
+    voted, best = vote([found[pair] for pair in wanted], is_candidate)
+    return Sweep(prepared, *_without_repeats(voted, best, len(set(asked))), hierarchies)
 
 
-def consensus(
-    labelings: Sequence[NDArray[np.int32]], voters: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """Mean Rand index of each labeling with the other voters; 1 where there is no other.
+def _without_repeats(
+    trials: Sequence[Trial], best: int, n_asked: int
+) -> tuple[tuple[Trial, ...], int]:
+    """Leave out candidates that have the labels of a trial that was asked for.
 
-    Parameters
-    ----------
-    labelings : sequence of c integer arrays
-        All of the same shape, with labels 0, 1, ..., none left out.
-    voters : (c,) bool array
+    That is of the cuts of one hierarchy, where as many regions are the same ones. Returns the
+    index of the best one too.
     """
-    rand = np.zeros((len(labelings), len(labelings)))
-    for a, one in enumerate(labelings):
-        for b, other in enumerate(labelings[:a]):
-            rand[a, b] = rand[b, a] = rand_index(one, other)
-    others = voters * ~np.eye(len(rand), dtype=bool)
-    total, n_others = (rand * others).sum(axis=1), others.sum(axis=1)
-    return np.asarray(np.divide(total, n_others, out=np.ones(len(rand)), where=n_others > 0))
-
-
-def _run(
-    prepared: PreparedImage,
-    pairs: Sequence[tuple[int, int]],
-    engine: Engine,
-    reader: Callable[[], Raster] | None,
-    on_iteration: OnIteration | None,
-) -> Iterator[list[Trial]]:
-    """Yield the trials of each dimension, as they are done."""
-    # The largest first: with several processes, none is left alone with it at the end.
-    dims = sorted({d for d, _ in pairs}, reverse=True)
-    clusters = {d: [k for e, k in pairs if e == d] for d in dims}
-    if not engine.is_elsewhere:
-        yield from (_trials(prepared, d, clusters[d], on_iteration) for d in dims)
-        return
-    source = _Source(uuid.uuid4().hex, reader or prepared.image, prepared.settings)
-    threads = prepared.threads or 1
-    calls = [(source, threads, d, clusters[d]) for d in dims]
-    work = Work(_trials_in_worker, shared=source)
-    with closing(engine.run(work, calls, _give_up)) as results:
-        yield from results
-
-
-def _give_up(call: Call, reason: str) -> list[Trial]:
-    raise PfesegError(
-        f"given up, as two worker processes died of {argument('n_dims', call[2])} ({reason}); "
-        f"if memory is short, raise {argument('downsample')}"
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _Source:
-    """What a worker prepares: an image, or what reads it."""
-
-    key: str
-    image: Raster | Callable[[], Raster]
-    settings: Settings
-
-    def prepare(self, threads: int) -> PreparedImage:
-        image = self.image if isinstance(self.image, Raster) else self.image()
-        return PreparedImage(image, self.settings, threads=threads)
-
-
-_kept: dict[str, PreparedImage] = {}
-"""In a worker process: the image of the present sweep, prepared once."""
-
-
-def _trials_in_worker(
-    source: _Source, threads: int, n_dims: int, clusters: Sequence[int]
-) -> list[Trial]:
-    if source.key not in _kept:
-        _kept.clear()
-        _kept[source.key] = source.prepare(threads)
-    return _trials(_kept[source.key], n_dims, clusters)
-
-
-def _trials(
-    prepared: PreparedImage,
-    n_dims: int,
-    clusters: Sequence[int],
-    on_iteration: OnIteration | None = None,
-) -> list[Trial]:
-    """Segment with one dimension and some numbers of clusters."""
-    follows_k = METHODS[prepared.settings.method].follows_k
-    trials: list[Trial] = []
-    for k in clusters:
-        result = cut_small(prepared, n_dims, Clusters(k), on_iteration)
-        if trials and not follows_k:
-            first = trials[0]
-            measures = first.energy, first.flatness, first.orthogonality_error
-        else:
-            measures = _measures(result)
-        trials.append(
-            Trial(
-                n_dims,
-                k,
-                int(prepared.clean_small(result.labels).max()) + (prepared.image.mask is None),
-                result.labels,
-                *measures,
-                agreement=np.nan,
-                timings=result.timings,
-            )
-        )
-    return trials
-
-
-def _measures(result: SmallCut) -> tuple[float | None, float | None, float | None]:
-    """Energy, flatness and orthogonality error of the coordinates."""
-    if result.graph is None:
-        return None, None, None
-    found = result.coordinates
-    graph, Y = result.graph, found.rows
-    flat_step2 = FLAT_STEP**2 * squared_norm(Y) / len(Y)
-    n_flat = 0
-    for begin in range(0, graph.n_edges, _CHUNK_EDGES):  # M Y may be large
-        i, j = graph.edges[begin : begin + _CHUNK_EDGES].T
-        n_flat += int((((Y[i] - Y[j]) ** 2).sum(axis=1) < flat_step2).sum())
-    flat = n_flat / graph.n_edges if graph.n_edges else 1.0
-    if found.embedding is not None:
-        error = found.embedding.history[-1].orthogonality_error
-    else:
-        gram = gram_matrix(Y, np.sqrt(graph.degrees))
-        error = float(((gram - np.eye(Y.shape[1])) ** 2).sum())
-    return float(channel_energies(graph, Y).mean()), flat, error
+    asked = {
+        (trial.n_dims, trial.n_regions): index
+        for index, trial in enumerate(trials[:n_asked])
+        if not isinstance(trial.cut, Clusters)
+    }
+    places = [
+        index
+        if index < n_asked or isinstance(trial.cut, Clusters)
+        else asked.get((trial.n_dims, trial.n_regions), index)
+        for index, trial in enumerate(trials)
+    ]
+    kept = [index for index, place in enumerate(places) if place == index]
+    return tuple(trials[index] for index in kept), kept.index(places[best])

@@ -60,7 +60,8 @@ function levelControls(detail, now, show, given) {
     value: nearest(given), "aria-label": "Level of the hierarchy" });
   const field = make("input", { type: "number", id: "count", min: regions.fewest,
     max: regions.inside, value: given, "aria-label": "Number of regions" });
-  const level = make("p", { class: "muted", id: "between" });
+  const level = make("p", { class: "muted", id: "between",
+    title: "The level of a boundary is the share of people who would draw it" });
   const command = make("pre", { id: "command" });
   const update = (count) => {
     show(count);

@@ -1,7 +1,8 @@
-// A sweep: one image cut with several dimensions and numbers of clusters.
+// A sweep: one image cut with several dimensions, into clusters or at levels of its hierarchy.
 
 const MEANINGS = {
   d: "dimension of the embedding", k: "number of clusters",
+  level: "share of people who draw the boundaries that are left",
   energy: "small is flat", flatness: "share of edges along which the embedding does not change",
   orthogonality: "squared error of orthogonality", agreement: "mean Rand index with the others",
   covering: "large is good", pri: "large is good", vi: "small is good",
@@ -15,7 +16,7 @@ class SweepView {
     this.stage = new Stage(data.size, data.original, (region) =>
       tellRegion(this.told, this.regions, this.cut, region, false));
     this.dims = this.slider("d", "Dimension d", "d");
-    this.clusters = this.slider("k", "Number of clusters k", "k");
+    this.cuts = this.slider(data.by, data.title, data.by);
     this.rows = this.trials.map((trial, index) => this.row(trial, index));
     this.facts = make("p", { id: "trial" });
     this.command = make("pre", { id: "command" });
@@ -23,7 +24,8 @@ class SweepView {
 
   /** A slider over the values of one column; the other column keeps its value where it can. */
   slider(id, title, column) {
-    const values = [...new Set(this.trials.map((trial) => trial.row[column]))].sort((a, b) => a - b);
+    const given = this.trials.map((trial) => trial.row[column]).filter((value) => value !== null);
+    const values = [...new Set(given)].sort((a, b) => a - b);
     const input = make("input", { type: "range", id, min: 0, max: values.length - 1,
       input: () => {
         const wanted = { ...this.trials[this.at].row, [column]: values[input.value] };
@@ -35,17 +37,24 @@ class SweepView {
     const set = (value) => {
       input.value = values.indexOf(value);
       shown.textContent = String(value);
+      input.setAttribute("aria-valuetext", String(value));
     };
     return { element, set };
   }
 
   /** The trial with the value asked for, as near as can be in the other column. */
   nearest(wanted, column) {
-    const other = column === "d" ? "k" : "d";
+    const other = column === "d" ? this.data.by : "d";
     const distance = ({ row }) =>
       1000 * Math.abs(row[column] - wanted[column]) + Math.abs(row[other] - wanted[other]);
     return this.trials.reduce((best, trial, index) =>
       (distance(trial) < distance(this.trials[best]) ? index : best), 0);
+  }
+
+  /** What was tried, in a few words. */
+  name({ row }) {
+    const by = this.data.by;
+    return `d = ${row.d}` + (by === "regions" ? "" : `, ${by} = ${row[by] ?? "none"}`);
   }
 
   async show(index) {
@@ -58,15 +67,14 @@ class SweepView {
     this.stage.setRegions(regions);
     this.stage.show(this.cut);
     this.dims.set(trial.row.d);
-    this.clusters.set(trial.row.k);
+    this.cuts.set(trial.row[this.data.by]);
     this.rows.forEach((row, k) => {
       row.classList.toggle("chosen", k === index);
       row.querySelector("button").setAttribute("aria-pressed", String(k === index));
     });
-    this.facts.textContent = `d = ${trial.row.d}, k = ${trial.row.k}: ` +
+    this.facts.textContent = `${this.name(trial)}: ` +
       plural(trial.row.regions, "region") + (trial.recommended ? ", recommended" : "");
-    this.command.textContent =
-      `${this.data.command} -d ${trial.row.d} -k ${trial.row.k} -o again`;
+    showCommand(this.command, `${trial.command} -o again`);
   }
 
   row(trial, index) {
@@ -75,7 +83,7 @@ class SweepView {
       const text = value === null ? "–" : brief(value, 4);
       return make("td", { class: "number" }, column === "d"
         ? make("button", { type: "button", class: "quiet", "aria-pressed": "false",
-          "aria-label": `Show d = ${trial.row.d}, k = ${trial.row.k}` }, text)
+          "aria-label": `Show ${this.name(trial)}` }, text)
         : text);
     });
     return make("tr", { class: "pick", click: () => this.show(index) }, cells,
@@ -90,7 +98,7 @@ class SweepView {
         make("div", {}, this.stage.element, this.told),
         make("div", { class: "panel" },
           make("div", { class: "card" }, make("h3", {}, "Trial"), this.dims.element,
-            this.clusters.element, this.facts,
+            this.cuts.element, this.facts,
             make("div", { class: "buttons" },
               make("button", { type: "button", id: "best", click: () => this.show(this.best()) },
                 "The recommended one"), copyButton(this.command)),

@@ -1,0 +1,33 @@
+"""Types in docstrings are prose, such as "(h, w) array, optional": link what is a public name.
+
+Sphinx takes every word of them for the name of a class, and would look for one called "array",
+or find an attribute called "image".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+
+import pfeseg
+
+
+def leave_words(app: Sphinx, doctree: nodes.document) -> None:
+    """Turn the references of types that are no public names into the words that they were."""
+    for reference in list(doctree.findall(pending_xref)):
+        name = str(reference.get("reftarget", "")).removeprefix("pfeseg.")
+        is_type = reference.get("refdomain") == "py" and reference["reftype"] in ("class", "exc")
+        if is_type and name not in pfeseg.__all__:
+            reference.replace_self(reference.children)
+    for text in list(doctree.findall(nodes.Text)):
+        if text == " -- ":  # which Sphinx puts between a type and what it is of
+            text.parent.replace(text, nodes.Text(" \N{EN DASH} "))
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Listen for pages."""
+    app.connect("doctree-read", leave_words)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
