@@ -11,6 +11,7 @@ import json
 import math
 import os
 import stat
+import warnings
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -155,7 +156,9 @@ def parse_npy(content: bytes) -> NDArray[Any]:
     if version not in ((1, 0), (2, 0)):
         raise ValueError("of an unknown version")
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    shape, by_columns, dtype = read(stream)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NumPy's wonder at headers of Python 2
+        shape, by_columns, dtype = read(stream)
     start, count = stream.tell(), math.prod(shape)
     if dtype.hasobject or dtype.fields or not dtype.itemsize or min(shape, default=0) < 0:
         raise ValueError("an array of plain numbers is needed")
