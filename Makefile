@@ -14,7 +14,7 @@ KERNEL_TESTS := $(addprefix tests/test_,$(addsuffix .py,kernels solver hierarchy
 SANITIZED := LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=3000 UBSAN_OPTIONS=halt_on_error=1 PYTHONMALLOC=malloc
 
-.PHONY: help install lint type test coverage bench bench-growth bench-tiles bench-quality bench-clustering profile faults slurm demo docs linkcheck man gallery fuzz sanitize wheel test-lowest test-pythons release-check clean
+.PHONY: help install lint type test coverage bench bench-growth bench-tiles bench-batches bench-quality bench-clustering profile faults slurm demo docs linkcheck man gallery fuzz sanitize wheel test-lowest test-pythons release-check clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-17s %s\n", $$1, $$2}'
@@ -60,6 +60,11 @@ profile: .venv/installed ## Show where the time goes, by stages and functions
 
 bench-quality: .venv/installed ## Compare segmentations with those of rivals on BSDS500_ROOT; half an hour
 	$(BIN)/python benchmarks/quality.py --json benchmarks/quality.json --pages README.md docs/measurements.md
+
+bench-batches: .venv/installed ## Watch 5000 images and 100000 names go by, and measure what syncing costs; minutes
+	$(BIN)/python benchmarks/many_files.py
+	$(BIN)/python benchmarks/many_names.py
+	$(BIN)/python benchmarks/syncing.py
 
 faults: .venv/installed ## Stop batches at 30 random moments, and finish them; takes two minutes
 	$(BIN)/python tests/faults.py

@@ -114,7 +114,7 @@ def test_the_most_threads_share_columns_too():
     one = pcg([0, 1, 2], [0, 1])
     one.start(np.ones((2, 3)), 1)
     one.advance(1, 1)
-    np.testing.assert_array_equal(most.Y, one.Y)
+    np.testing.assert_array_equal(most.solution(), one.solution())
 
 
 CALL_AND_COUNT = """

@@ -15,14 +15,13 @@ from helpers import SAMPLES, names
 
 from pfeseg import InvalidInputError
 from pfeseg.files.replacing import (
-    LONG_DEAD,
     Made,
     appearing_together,
-    clear_strays,
     replacing,
     replacing_folder,
     replacing_group,
 )
+from pfeseg.files.temporaries import LONG_DEAD, clear_strays
 from pfeseg.machine import started_machine
 
 

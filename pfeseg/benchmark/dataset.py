@@ -42,7 +42,7 @@ from pfeseg.files.matlab import (
 )
 from pfeseg.files.opening import read_file, read_json
 from pfeseg.files.raster import read_raster
-from pfeseg.files.replacing import clear_strays
+from pfeseg.files.temporaries import clear_strays
 from pfeseg.files.writing import write_text
 from pfeseg.labels.boundaries import BoundaryCounts
 from pfeseg.labels.metrics import Comparison, compare

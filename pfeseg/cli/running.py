@@ -52,7 +52,7 @@ def run_all(
     """
     from pfeseg.engines.engine import EngineError
     from pfeseg.files.names import folders_of
-    from pfeseg.files.replacing import clear_strays
+    from pfeseg.files.temporaries import clear_strays
     from pfeseg.run.rows import Row
 
     folders = folders_of(path for task in tasks for path in task.results.values())

@@ -146,8 +146,8 @@ def sweep(
     settings = make_settings(**options)
     from pfeseg.files.matlab import check_size, read_ground_truths
     from pfeseg.files.raster import read_raster
-    from pfeseg.files.replacing import clear_strays
     from pfeseg.files.sweep_data import write_sweep_data
+    from pfeseg.files.temporaries import clear_strays
     from pfeseg.files.writing import refuse_existing, refuse_unwritable, write_png, write_text
     from pfeseg.run.sweep import (
         best_rows,

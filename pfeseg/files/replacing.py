@@ -1,8 +1,7 @@
 """Files and folders that appear whole or not at all, alone or several together.
 
-Each is written under a random name that is made exclusively, so that no other process and no
-prepared link has it, and held by a lock until it gets its own name. A temporary that nobody holds
-was left by a run that is dead.
+Each is written under a temporary name, see `pfeseg.files.temporaries`, and brought to the disk
+before it gets its own.
 """
 
 from __future__ import annotations
@@ -11,28 +10,20 @@ import filecmp
 import os
 import re
 import shutil
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
-from stat import S_ISDIR, S_ISREG
 from typing import BinaryIO
 
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.files.holding import allow_renaming, hold, hold_new, lock, longest_name, sync
-from pfeseg.machine import started_machine
+from pfeseg.files.temporaries import create_folder, new_name, new_temporary, take_over
 
 NUMBERED = re.compile(r"\d{4,}\.png")
 """Names of the pictures in a folder of results, one a region."""
-
-_TEMPORARY = re.compile(r"\.pfeseg-(\w+)-\w+(-old)?\.part")
-
-LONG_DEAD = 24 * 3600
-"""Seconds after which a temporary of another machine, whose locks may not reach us, is dead."""
-
 
 SYNCS_AT_ONCE = 16
 """Files that are brought to the disk side by side."""
@@ -73,7 +64,7 @@ class Made:
             raise _unwritable(self.final, error) from error
 
     def _replace_folder(self) -> None:
-        former = _new_name(self.final.parent)
+        former = new_name(self.final.parent)
         self.final.rename(former)
         try:
             self.temporary.rename(self.final)
@@ -150,7 +141,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _refuse_long(path)
-        temporary, held = _new(path.parent, hold_new)
+        temporary, held = new_temporary(path.parent, hold_new)
         made.append(Made(temporary, path, held))
         # By what is held already, and not by its name, which could lead elsewhere by now.
         with open(temporary, "w+b", opener=lambda *_: os.dup(held)) as file:
@@ -174,7 +165,7 @@ def replacing_folder(path: Path, own: re.Pattern[str] = NUMBERED) -> Iterator[Pa
     try:
         _refuse_foreign(path, own)
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary, held = _new(path.parent, _create_folder)
+        temporary, held = new_temporary(path.parent, create_folder)
         made.append(Made(temporary, path, held))
         yield temporary
     except OSError as error:
@@ -199,7 +190,7 @@ def replacing_group(path: Path, beside: Iterable[Path] = ()) -> Iterator[Path]:
         with scratch_folder(path.parent) as folder:
             yield folder
             for file in sorted(folder.iterdir(), key=lambda file: (file.name == path.name, file)):
-                temporary, held = _taken_over(file, path.parent)
+                temporary, held = take_over(file, path.parent)
                 stale = beside if file.name == path.name else ()
                 made.append(Made(temporary, path.with_name(file.name), held, stale))
     except OSError as error:
@@ -209,7 +200,7 @@ def replacing_group(path: Path, beside: Iterable[Path] = ()) -> Iterator[Path]:
 @contextmanager
 def scratch_folder(beside: Path) -> Iterator[Path]:
     """Offer a new folder inside another; it vanishes, at the latest when the next run begins."""
-    folder, held = _new(beside, _create_folder)
+    folder, held = new_temporary(beside, create_folder)
     try:
         yield folder
     finally:
@@ -221,33 +212,6 @@ def size_of(path: Path) -> int:
     """Return the bytes of a file, or of all files in a folder; links are not followed."""
     files = path.iterdir() if path.is_dir() else [path]
     return sum(file.lstat().st_size for file in files)
-
-
-def clear_strays(folders: Iterable[Path]) -> None:
-    """Remove what runs that were killed have left half written in some folders."""
-    for folder in set(folders):
-        with suppress(OSError), os.scandir(folder) as entries:
-            for name in [e.name for e in entries if _TEMPORARY.fullmatch(e.name)]:
-                _clear(folder / name)
-
-
-def _clear(stray: Path) -> None:
-    """Remove a temporary file or folder if whoever made it is dead."""
-    with suppress(OSError):
-        held = hold(stray)
-        try:
-            lock(held)
-            status = os.fstat(held)
-            found = _TEMPORARY.fullmatch(stray.name)
-            is_ours = found is not None and found[1] == started_machine()
-            if not is_ours and time.time() - status.st_mtime < LONG_DEAD:
-                return
-            if S_ISDIR(status.st_mode):
-                shutil.rmtree(stray)
-            elif S_ISREG(status.st_mode):
-                stray.unlink()
-        finally:
-            os.close(held)
 
 
 def _bring_to_disk(made: Sequence[Made]) -> None:
@@ -277,37 +241,6 @@ def _sync(path: Path) -> None:
 
 def _unwritable(path: Path, error: OSError) -> InvalidInputError:
     return InvalidInputError(f"{path}: cannot be written ({error.strerror or error})")
-
-
-def _new_name(folder: Path) -> Path:
-    # Short, as the name of the result itself may be as long as names can be.
-    return folder / f".pfeseg-{started_machine()}-{os.urandom(8).hex()}.part"
-
-
-def _create_folder(path: Path) -> int:
-    path.mkdir()
-    return hold(path)
-
-
-def _new(folder: Path, create: Callable[[Path], int]) -> tuple[Path, int]:
-    """Make a temporary that none has made before, and hold it; returns its lock too."""
-    while True:
-        temporary = _new_name(folder)
-        held = create(temporary)
-        with suppress(OSError):  # taken for a stray before it was locked; or no locks are here
-            lock(held)
-        if os.path.lexists(temporary):
-            return temporary, held
-        os.close(held)
-
-
-def _taken_over(file: Path, folder: Path) -> tuple[Path, int]:
-    """Give a file a temporary name in another folder, and hold it; returns its lock too."""
-    held = hold(file)
-    with suppress(OSError):  # no locks are here
-        lock(held)
-    allow_renaming(held)
-    return file.rename(_new_name(folder)), held
 
 
 def _refuse_long(path: Path) -> None:
