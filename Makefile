@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 SAMPLES := astronaut.jpg chelsea.jpg coffee.jpg rocket.jpg scene.png
 
+SIDE_BY_SIDE := --numprocesses 2 --dist loadfile
+
 # Every page anew: a page that did not change may link to one that did.
 SPHINX := $(BIN)/sphinx-build --quiet --fail-on-warning --fresh-env --doctree-dir build/doctrees
 
@@ -38,14 +40,11 @@ lint: .venv/installed ## Check style
 type: .venv/installed ## Check types
 	$(BIN)/mypy
 
-test: .venv/installed ## Run the tests
-	$(BIN)/pytest
+test: .venv/installed ## Run the tests, files of them side by side
+	$(BIN)/pytest $(SIDE_BY_SIDE)
 
 coverage: .venv/installed ## Run the tests, and show the lines that none of them runs; fails below 92 %
-	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest
-	$(BIN)/coverage combine --quiet
-	$(BIN)/coverage report
+	$(BIN)/pytest $(SIDE_BY_SIDE) --cov --cov-report=term-missing:skip-covered
 
 bench: .venv/installed ## Measure speed and memory against named rivals; takes a few minutes
 	$(BIN)/python benchmarks/speed.py --json benchmarks/speed.json --pages README.md docs/measurements.md
@@ -97,9 +96,7 @@ sanitize: ## Run the kernels' tests, and fuzz them, under AddressSanitizer and U
 	build/sanitize/bin/python -m pip install --quiet --disable-pip-version-check \
 		--config-settings=cmake.define.PFESEG_SANITIZE=ON '.[dev]'
 	$(SANITIZED) build/sanitize/bin/python fuzz/kernels.py 20
-	$(SANITIZED) build/sanitize/bin/pytest tests/test_fuzz.py tests/test_kernels.py tests/test_solver.py tests/test_hierarchy.py tests/test_boundaries.py \
-		tests/test_image.py tests/test_refine.py tests/test_pictures.py tests/test_files.py \
-		tests/test_filters.py tests/test_pixel_kernels.py
+	$(SANITIZED) build/sanitize/bin/pytest tests/test_fuzz.py $(KERNEL_TESTS)
 
 wheel: build/release/installed ## Build what is uploaded into dist/, and try the wheel where no compiler is
 	build/release/bin/python release/try_wheel.py

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,15 +17,19 @@ import tifffile
 from PIL import Image
 from running import Try, allowed, mutate, run_all
 from scipy.io import savemat
+from scipy.sparse import random_array, save_npz
 
 from pfeseg import InvalidInputError, PfesegError, Settings
 from pfeseg.benchmark.rows import Row, read_rows, rows_text
 from pfeseg.cli.settings import _read_config
+from pfeseg.files.edge_lists import read_graph
 from pfeseg.files.inputs import expand_inputs, read_name_list
 from pfeseg.files.labels import read_labels
 from pfeseg.files.matlab import read_contours, read_ground_truths, read_segmentations
 from pfeseg.files.raster import read_raster
 from pfeseg.files.report import read_report
+from pfeseg.files.tables import read_table
+from pfeseg.files.volumes import read_volume
 from pfeseg.run.stages import (
     cluster_stage,
     describe_stage,
@@ -214,9 +220,72 @@ def try_names(rng: np.random.Generator, path: Path) -> None:
     expand_inputs([f"nowhere/{name}" for name in names if not set(name) & set("*?[/.")])
 
 
+@cache
+def tables() -> dict[str, list[bytes]]:
+    """Make a table in each format, and a graph as a sparse matrix and as a text."""
+    numbers = np.random.default_rng(0).normal(size=(9, 3))
+    weights = random_array((9, 9), density=0.4, rng=np.random.default_rng(0))
+    text = b"id,x,y\nann,1,2\nbob,3,4\n"
+    seeds = {
+        ".csv": [text, text.replace(b",", b"\t"), gzip.compress(text)],
+        ".txt": [b"ann bob 3\nbob cid 2\n", b"1,2\n2,3\n"],
+        ".npy": [_saved(lambda s, a=a: np.save(s, a)) for a in (numbers, numbers.astype("f4"))],
+        ".npz": [
+            _saved(lambda s: np.savez_compressed(s, X=numbers)),
+            _saved(partial(np.savez, X=9)),
+        ],
+    }
+    seeds[".npz"] += [
+        _saved(lambda s, kind=kind, z=z: save_npz(s, weights.asformat(kind), compressed=z))
+        for kind in ("csr", "csc", "coo", "bsr", "dia")
+        for z in (False, True)
+    ]
+    with suppress(ImportError):  # the extra parquet
+        from pyarrow import parquet, table
+
+        columns = {"id": [f"row {k}" for k in range(9)], "x": numbers[:, 0], "k": range(9)}
+        seeds[".parquet"] = [
+            _saved(lambda s, z=z: parquet.write_table(table(columns), s, compression=z))
+            for z in ("NONE", "snappy", "zstd")
+        ]
+    return seeds
+
+
+def try_table(rng: np.random.Generator, path: Path) -> None:
+    """Read a table, and a graph."""
+    ending = str(rng.choice(list(tables())))
+    named = _named(rng, tables()[ending], path, ending)
+    for read in (read_table, read_graph):
+        if ending != ".parquet" or read is read_table:  # which is no graph
+            with allowed(InvalidInputError):
+                read(named)
+    named.unlink()
+
+
+def try_volume(rng: np.random.Generator, path: Path) -> None:
+    """Read a volume."""
+    _damaged(rng, volumes(), path)
+    with allowed(InvalidInputError):
+        read_volume(path, name=str(path))
+
+
+@cache
+def volumes() -> list[bytes]:
+    """Make stacks of pages, of microscopes and of NumPy's."""
+    stack = np.random.default_rng(0).integers(0, 256, (4, 9, 8), dtype=np.uint8)
+    told = {"axes": "ZYX", "spacing": 2.0}
+    return [
+        _saved(partial(tifffile.imwrite, data=stack, imagej=True, metadata=told)),
+        _saved(partial(tifffile.imwrite, data=stack, compression="zlib", photometric="minisblack")),
+        _saved(partial(tifffile.imwrite, data=stack, ome=True, metadata={"axes": "ZYX"})),
+        _saved(lambda s: np.save(s, stack)),
+    ]
+
+
 TARGETS: dict[str, Try] = {
     "image": try_image, "labels": try_labels, "matlab": try_matlab, "stage": try_stage,
     "settings": try_settings, "rows": try_rows, "names": try_names,
+    "table": try_table, "volume": try_volume,
 }  # fmt: skip
 
 if __name__ == "__main__":

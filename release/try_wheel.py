@@ -18,8 +18,6 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 LARGEST_WHEEL = 1_000_000
 LARGEST_SOURCES = 1_400_000
-LOWEST_GLIBC = "manylinux_2_28"
-"""A wheel that is built on this machine may need a newer one; those of the release do not."""
 
 
 def tool(*words: object) -> str:

@@ -27,6 +27,7 @@ from pfeseg import (
 )
 from pfeseg.data.choice import NEGLIGIBLE_CUT, uneven_cut
 from pfeseg.data.graph import DataGraph, neighbour_graphs, pieces
+from pfeseg.data.neighbours import without_self
 from pfeseg.data.tree import gini, tree_labels
 
 BLOCKS = block_diag([np.ones((6, 6))] * 4).tocsr()
@@ -222,6 +223,14 @@ def test_the_uneven_cut_is_what_it_says():
     graph = Graph.from_edges(4, [[0, 1], [2, 3], [1, 2]], [1, 1, 0.5])
     value = uneven_cut([graph], np.array([0, 0, 1, 1]))
     assert value == pytest.approx(np.log(0.5 / 2.5 + NEGLIGIBLE_CUT) - 2 * np.log(2))
+
+
+def test_a_row_is_no_neighbour_of_its_own_wherever_the_search_puts_it():
+    columns = np.array([[0, 1, 2], [2, 1, 0], [0, 1, 3]])  # the last row was not found itself
+    distances = np.array([[0, 0.1, 0.2], [0, 0, 0.3], [0.1, 0.4, 0.5]])
+    near, others = without_self(distances, columns)
+    assert others.tolist() == [[1, 2], [2, 0], [0, 1]]
+    assert near.tolist() == [[0.1, 0.2], [0, 0.3], [0.1, 0.4]]
 
 
 def test_digits():

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.sparse import diags_array
+from helpers import random_graph
+from scipy.sparse import coo_array, csr_array, diags_array
 
 from pfeseg import Graph, InvalidInputError, build_pixel_graph
 from pfeseg.solver.graph import DEGREE_FLOOR, WEIGHT_FLOOR
@@ -119,3 +120,38 @@ def test_flat_colour_has_unit_weights():
 def test_wrong_pixel_graph_options_are_rejected(options, message):
     with pytest.raises(InvalidInputError, match=message):
         build_pixel_graph(np.zeros((3, 3)), **options)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr"])
+def test_a_matrix_of_weights_is_the_graph_it_came_from(form):
+    graph = random_graph(12, 30, np.random.default_rng(3))
+    matrix = graph.W.tolil()
+    matrix.setdiag(7.0)  # which joins a node to itself, and is left out
+    again = Graph.from_matrix(matrix.asformat(form))
+    order = np.lexsort(graph.edges.T[::-1])
+    np.testing.assert_array_equal(again.edges, graph.edges[order])
+    np.testing.assert_array_equal(again.weights, graph.weights[order])
+
+
+def test_what_a_matrix_holds_twice_is_added_and_zeros_are_no_edges():
+    entries = [(0.2, 0, 1), (0.3, 0, 1), (0.5, 1, 0), (0.0, 1, 2), (0.0, 2, 1)]
+    values, rows, columns = zip(*entries, strict=True)
+    graph = Graph.from_matrix(coo_array((values, (rows, columns)), shape=(3, 3)))
+    assert graph.edges.tolist() == [[0, 1]]
+    assert graph.weights.tolist() == [0.5]
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (np.eye(2), "square SciPy sparse matrix"),
+        (csr_array((2, 3)), "of shape \\(2, 3\\)"),
+        (csr_array([[0, 1], [0.5, 0]]), r"symmetric, but \[0, 1\] is 1 and \[1, 0\] is 0.5"),
+        (csr_array([[0, -1], [-1, 0]]), "found -1 to -1"),
+        (csr_array([[0, np.nan], [np.nan, 0]]), "found nan"),
+        (csr_array([[0, 1j], [1j, 0]]), "must be numbers, got complex"),
+    ],
+)
+def test_odd_matrices_of_weights_are_refused(matrix, message):
+    with pytest.raises(InvalidInputError, match=message):
+        Graph.from_matrix(matrix)

@@ -412,6 +412,8 @@ def test_regions_keep_their_numbers_from_map_to_map():
         Settings(),
         Settings(seed=4, refine=False, neighbours=8, sigma="0.5rms", bands="2,3"),
         Settings.preset("paper", max_size=90),
+        Settings(min_region=0.07),
+        Settings(min_region=200),
         Settings(solver=Settings().solver.__class__(lam=5.0, precision="double")),
     ],
 )

@@ -38,10 +38,10 @@ def squares(side: int = 8) -> Graph:
 
 GRAPHS = {
     "photograph": lambda: build_pixel_graph(
-        downsample(iio.imread(SAMPLES / "coffee.jpg"), 9), features="lab"
+        downsample(iio.imread(SAMPLES / "coffee.jpg"), 14), features="lab"
     ),
-    "flat": lambda: build_pixel_graph(np.full((40, 40), 0.5)),  # double eigenvalues
-    "squares": squares,
+    "flat": lambda: build_pixel_graph(np.full((30, 30), 0.5)),  # double eigenvalues
+    "squares": lambda: squares(6),
     "cliques": lambda: Graph.from_edges(
         1000,
         [[i, j] for b in range(0, 1000, 5) for i in range(b, b + 5) for j in range(i + 1, b + 5)],

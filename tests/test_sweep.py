@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 
 import imageio.v3 as iio
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from helpers import names, run, save_truth
 
 from pfeseg import Clusters, InvalidInputError, Level, Regions, Settings, score, segment
+from pfeseg.files.sweep_data import read_sweep_data
 from pfeseg.run.sweep import sweep_rows, sweep_sheet
 from pfeseg.segmentation import steps
 from pfeseg.segmentation.consensus import consensus
@@ -164,7 +166,7 @@ def test_of_levels_the_default_is_recommended_and_of_regions_what_it_has(chelsea
 
 def test_a_dimension_is_chosen_for_the_hierarchy(chelsea):
     result, shared = (
-        sweep(chelsea, dims=[3, 4, 5], levels=[0.3], settings=SMALL, jobs=jobs) for jobs in (1, 2)
+        sweep(chelsea, dims=[3, 4, 5], levels=[0.05], settings=SMALL, jobs=jobs) for jobs in (1, 2)
     )
     voters = [trial for trial in result.trials if trial.cut == Level(0.5)]
     assert [trial.n_dims for trial in voters] == [3, 4, 5]
@@ -290,6 +292,22 @@ def test_command_goes_through_the_levels_of_a_hierarchy(samples, tmp_path):
     both = run(*args, "--levels", "0.5", "--regions", "4")
     assert both.exit_code == 2
     assert "give one of --levels and --regions" in both.stderr
+
+
+def test_the_command_of_a_trial_makes_its_labels(samples, tmp_path):
+    """Even where regions are cleaned away afterwards, so that fewer are left than asked for."""
+    args = (samples / "chelsea.jpg", "-o", tmp_path, "--max-size", 60, "--min-region", "3%")
+    swept = run("sweep", *args, "--regions", "9,12", "--json")
+    assert swept.exit_code == 0, swept.stderr
+    data = read_sweep_data(tmp_path / "chelsea_sweep.npz")
+    for n, row, trial in zip(
+        (9, 12), json.loads(swept.stdout)["rows"], data.report["trials"], strict=False
+    ):
+        words = shlex.split(trial["command"])
+        assert words[-2:] == ["--regions", str(n)]
+        alone = run(*words[1:], "-o", tmp_path, "--save", "labels", "--overwrite", "--json")
+        assert alone.exit_code == 0, alone.stderr
+        assert json.loads(alone.stdout)["regions"] == row["regions"] < n
 
 
 def test_command_goes_through_numbers_of_regions(samples, tmp_path):

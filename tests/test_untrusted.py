@@ -381,3 +381,30 @@ def test_a_page_reads_no_image_that_is_larger_than_its_report_says(tmp_path, vas
     (tmp_path / "a.png").write_bytes(vast)
     page = limited("report", tmp_path, "-o", tmp_path / "page.html", memory=10**9)
     assert page.returncode == 0, page.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", b"\x1c\x1d \n\x85"),
+        ("a.csv", b"x," + b"1" * 200_000 + b"\n1,2\n"),
+        ("a.csv", b"\x1f\x8b\x08\x00"),
+        ("a.npy", b"\x93NUMPY\x01\x00\x10\x00{'descr': (((((\n"),
+        ("a.npz", saved(format=np.array(b"csr"), shape=np.array([1]), data=np.ones(1))),
+        ("a.npz", coo(format=np.array(["csr"] * 2))),
+        ("a.npz", coo(row=np.array([9]))),
+        ("a.npz", coo(data=np.array([1j]))),
+        ("a.npz", b"PK\x05\x06" + bytes(18)),
+        ("a.parquet", b"PAR1" + bytes(8) + b"PAR1"),
+    ],
+)
+def test_damaged_data_are_refused_in_one_line(tmp_path, name, content):
+    from pfeseg.files.edge_lists import read_graph
+    from pfeseg.files.tables import read_table
+
+    (tmp_path / name).write_bytes(content)
+    for read in (read_table, read_graph):
+        if read is read_table or not name.endswith("parquet"):
+            with pytest.raises(InvalidInputError) as told:
+                read(tmp_path / name)
+            assert "\n" not in str(told.value)

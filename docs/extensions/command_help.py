@@ -23,15 +23,19 @@ MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~$^])")
 LITERAL = re.compile(r"(?<!\w)'([^']+)'(?!\w)|(?<![\w-])(--?[a-z][\w-]*|STEM\w*\.\w+|\{\w+\})")
 """What is to be typed as it stands: what help quotes, options, and names of files."""
 
-WIDE = {"resilient_parsing": True, "terminal_width": 10_000, "max_content_width": 10_000}
+WIDE: dict[str, Any] = {
+    "resilient_parsing": True,
+    "terminal_width": 10_000,
+    "max_content_width": 10_000,
+}
 
 
 def command_help(name: str) -> str:
     """Return the help of a command as Markdown."""
-    parent = main.make_context("pfeseg", [], **WIDE)  # type: ignore[arg-type]
+    parent = main.make_context("pfeseg", [], **WIDE)
     command = main.get_command(parent, name)
     assert command is not None
-    context = command.make_context(name, [], parent=parent, **WIDE)  # type: ignore[arg-type]
+    context = command.make_context(name, [], parent=parent, **WIDE)
     usage = " ".join(["pfeseg", name, *command.collect_usage_pieces(context)])
     text = cleandoc(command.help or "")
     parts = ["## Synopsis", _block(usage), f"```{{program}} pfeseg {name}\n```", "## Description"]

@@ -15,12 +15,14 @@ from sphinx.application import Sphinx
 import pfeseg
 
 
-def leave_words(app: Sphinx, doctree: nodes.document) -> None:
-    """Turn the references of types that are no public names into the words that they were."""
+def link_public_names(app: Sphinx, doctree: nodes.document) -> None:
+    """Link public names in types, and turn other references of types into the words they were."""
     for reference in list(doctree.findall(pending_xref)):
-        name = str(reference.get("reftarget", "")).removeprefix("pfeseg.")
+        name = str(reference.get("reftarget", "")).rpartition(".")[2]
         is_type = reference.get("refdomain") == "py" and reference["reftype"] in ("class", "exc")
-        if is_type and name not in pfeseg.__all__:
+        if is_type and name in pfeseg.__all__:
+            reference["reftarget"] = f"pfeseg.{name}"
+        elif is_type:
             reference.replace_self(reference.children)
     for text in list(doctree.findall(nodes.Text)):
         if text == " -- ":  # which Sphinx puts between a type and what it is of
@@ -29,5 +31,5 @@ def leave_words(app: Sphinx, doctree: nodes.document) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Listen for pages."""
-    app.connect("doctree-read", leave_words)
+    app.connect("doctree-read", link_public_names)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -51,10 +51,11 @@ def run_all(
     what killed workers leave at the end.
     """
     from pfeseg.engines.engine import EngineError
+    from pfeseg.files.names import folders_of
     from pfeseg.files.replacing import clear_strays
     from pfeseg.run.rows import Row
 
-    folders = {path.parent for task in tasks for path in task.results.values()}
+    folders = folders_of(path for task in tasks for path in task.results.values())
     clear_strays(folders)
     for item in found:
         if item.problem and reporter.wants_more:

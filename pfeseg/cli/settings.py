@@ -272,6 +272,8 @@ def _differences(settings: Settings, preset: Settings) -> list[str]:
             continue
         if setting.parameter == "refine":
             words.append("--refine" if value else "--no-refine")
+        elif setting.parameter == "min_region" and 0 < value < 1:
+            words += ["--min-region", f"{100 * value:.10g}%"]
         else:
             words += [setting.names[-1], str(value)]
     for name in ("stretch", "bands"):

@@ -211,7 +211,7 @@ def sweep(
 
         write_sweep_page(results[-1], data, kept)
     if as_json:
-        click.echo(json.dumps(sweep_facts(rows, len(asked), result.recommended)))
+        click.echo(json.dumps(sweep_facts(rows, len(asked), result.best)))
         return
     for line in sweep_table(rows, shown, result.recommended):
         click.echo(line)

@@ -42,10 +42,10 @@ def _approximate(
         n_jobs=n_jobs,
     )
     columns, distances = index.neighbor_graph
-    return _without_self(np.asarray(distances), np.asarray(columns, dtype=np.intp))
+    return without_self(np.asarray(distances), np.asarray(columns, dtype=np.intp))
 
 
-def _without_self(
+def without_self(
     distances: NDArray[Any], columns: NDArray[np.intp]
 ) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Drop each row itself from its neighbours, (n, k + 1), or the last where it is not there."""

@@ -6,8 +6,8 @@ array is made.
 
 from __future__ import annotations
 
-import zipfile
-import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,28 +25,32 @@ Arrays = dict[str, NDArray[Any]]
 COPIES = 4
 """How many times the bytes of a file are in memory at most while they become a table."""
 
-_DAMAGE = (ValueError, KeyError, TypeError, OverflowError, EOFError, NotImplementedError,
-           RuntimeError, zipfile.BadZipFile, zlib.error)  # fmt: skip
-"""What a damaged file makes those that read it raise."""
+
+@contextmanager
+def telling_damage(path: Path, what: str) -> Iterator[None]:
+    """Say in one line why a file cannot be read; readers raise whatever a broken one makes them."""
+    try:
+        yield
+    except (InvalidInputError, MemoryError):
+        raise
+    except Exception as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InvalidInputError(f"{path}: {what} ({reason})") from error
 
 
 def load_array(path: Path) -> NDArray[Any]:
     """Read an array of NumPy's."""
     content = read_file(path, copies=COPIES)
-    try:
+    with telling_damage(path, "a damaged or unsupported array"):
         return parse_npy(content)
-    except _DAMAGE as error:
-        raise InvalidInputError(f"{path}: a damaged or unsupported array ({error})") from error
 
 
 def load_archive(path: Path) -> Arrays:
     """Read all arrays of an archive, which may be compressed."""
     content = read_file(path, copies=COPIES)
     most = free_memory() / COPIES
-    try:
+    with telling_damage(path, "a damaged or unsupported file"):
         return parse_npz(content, most)
-    except _DAMAGE as error:
-        raise InvalidInputError(f"{path}: a damaged or unsupported file ({error})") from error
 
 
 def is_sparse(arrays: Arrays) -> bool:
@@ -58,17 +62,13 @@ def sparse_of(path: Path, arrays: Arrays) -> csr_array:
     """Return the sparse matrix of an archive, of plain numbers."""
     from scipy.sparse import csr_array
 
-    try:
+    with telling_damage(path, "a damaged sparse matrix"):
         kind = arrays["format"].item()
         rows, columns = map(int, arrays["shape"])
         refuse_beyond_memory(path, COPIES * 8 * (rows + columns))
         built = _built(kind if isinstance(kind, str) else kind.decode(), arrays, (rows, columns))
         matrix = csr_array(built)
         matrix.check_format(full_check=True)
-    except InvalidInputError:
-        raise
-    except (*_DAMAGE, AttributeError, IndexError) as error:
-        raise InvalidInputError(f"{path}: a damaged sparse matrix ({error})") from error
     if matrix.dtype.kind not in "biuf" or not np.isfinite(matrix.data).all():
         raise InvalidInputError(f"{path}: a sparse matrix must hold finite numbers only")
     return matrix

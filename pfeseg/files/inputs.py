@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.kinds import KINDS, LABELS_FORMATS, OVERLAY_FORMATS, REPORT
+from pfeseg.files.names import Identities
 from pfeseg.files.reading import HEIF_SUFFIXES, IMAGE_SUFFIXES, RAW_SUFFIXES, reads_heif
 from pfeseg.files.replacing import NUMBERED
 
@@ -83,14 +84,17 @@ def expand_inputs(names: Iterable[str], recursive: bool = False) -> Found:
     A name is a file, a folder (its images, and with `recursive` those of its
     subfolders), a glob pattern, or ``-`` for standard input.
     """
-    found: dict[Path, Input] = {}
-    left_out: set[Path] = set()
+    found: dict[str, Input] = {}
+    left_out: dict[str, Path] = {}
+    identity = Identities()
     for name in names:
         items, others = _expand(name, recursive)
-        left_out |= {_identity(path) for path in others}
+        left_out |= {identity(path): path for path in others}
         for item in items:
-            found.setdefault(item.path if item.problem else _identity(item.path), item)
-    endings = Counter(path.suffix.lower() for path in left_out - found.keys())
+            is_file = not item.problem and item.path != STANDARD_INPUT
+            found.setdefault(identity(item.path) if is_file else str(item.path), item)
+    left = left_out.keys() - found.keys()
+    endings = Counter(left_out[key].suffix.lower() for key in left)
     return Found(list(found.values()), endings)
 
 
@@ -118,11 +122,6 @@ def take_shard(inputs: Sequence[T], shard: tuple[int, int]) -> list[T]:
     """Take every n-th input, beginning with the i-th."""
     i, n = shard
     return list(inputs[i - 1 :: n])
-
-
-def _identity(path: Path) -> Path:
-    """Tell one name of a file from another; links to one file stay different inputs."""
-    return path if path == STANDARD_INPUT else path.parent.resolve() / path.name
 
 
 def _expand(name: str, recursive: bool) -> tuple[list[Input], list[Path]]:
@@ -167,7 +166,8 @@ def _in_folder(folder: Path, recursive: bool) -> tuple[list[Input], list[Path]]:
     readable = IMAGE_SUFFIXES | HEIF_SUFFIXES if reads_heif() else IMAGE_SUFFIXES
     images: list[Path] = []
     others: list[Path] = []
-    for entry in sorted(folder.rglob("*") if recursive else folder.glob("*")):
+    entries = folder.rglob("*") if recursive else folder.glob("*")
+    for entry in sorted(entries, key=lambda entry: entry.parts):  # as paths compare, but quicker
         if entry.name.startswith(".") or not (entry.is_file() or entry.is_symlink()):
             continue
         if _is_result(entry) or (entry.parent != folder and _is_numbered_result(entry)):
@@ -188,6 +188,8 @@ def _is_numbered_result(path: Path) -> bool:
 
 def _is_result(path: Path) -> bool:
     """Tell whether a run wrote this picture: its image or its report lies beside it."""
+    if not path.name.endswith(_result_endings()):
+        return False
     beside = (KINDS[REPORT].suffix, *IMAGE_SUFFIXES)
     bases = (path.name.removesuffix(end) for end in _result_endings() if path.name.endswith(end))
     return any(path.with_name(base + end).exists() for base in bases if base for end in beside)

@@ -11,6 +11,7 @@ import json
 import math
 import os
 import stat
+import warnings
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.files.decoders import bounded_decoders
+from pfeseg.files.holding import NO_WAITING
 from pfeseg.files.quiet import no_log_lines
 from pfeseg.machine import available_memory
 
@@ -80,7 +82,7 @@ def open_file(path: Path, most: float = math.inf) -> Iterator[BinaryIO]:
         if path.is_symlink() and not path.exists():
             raise InvalidInputError(f"{path}: broken link to {path.readlink()}")
         # Without waiting for the other end of a pipe.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        descriptor = os.open(path, os.O_RDONLY | NO_WAITING)
         try:
             _refuse_odd(os.fstat(descriptor), path, most)
             with open(path, "rb", opener=lambda *_: os.dup(descriptor)) as file:
@@ -154,7 +156,9 @@ def parse_npy(content: bytes) -> NDArray[Any]:
     if version not in ((1, 0), (2, 0)):
         raise ValueError("of an unknown version")
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    shape, by_columns, dtype = read(stream)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NumPy's wonder at headers of Python 2
+        shape, by_columns, dtype = read(stream)
     start, count = stream.tell(), math.prod(shape)
     if dtype.hasobject or dtype.fields or not dtype.itemsize or min(shape, default=0) < 0:
         raise ValueError("an array of plain numbers is needed")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError, argument
-from pfeseg.files.arrays import COPIES
+from pfeseg.files.arrays import COPIES, telling_damage
 from pfeseg.files.opening import open_file, refuse_beyond_memory
 from pfeseg.files.text_tables import find_column
 
@@ -36,22 +36,16 @@ def read_columns(path: Path, drop: Collection[str]) -> tuple[list[str], list[NDA
         raise InvalidInputError(
             f"{path}: a Parquet file; pip install 'pfeseg[parquet]' reads it"
         ) from error
-    try:
-        with open_file(path) as file:
-            with parquet.ParquetFile(file) as sheet:
-                names = [str(name) for name in sheet.schema_arrow.names]
-                dropped = {find_column(path, names, name, "drop") for name in drop}
-                kept = [name for k, name in enumerate(names) if k not in dropped]
-                texts, n_rows = _look_at(path, sheet, kept), sheet.metadata.num_rows
-            file.seek(0)
-            with parquet.ParquetFile(file, read_dictionary=texts) as sheet:
-                table = sheet.read(columns=kept)
+    with open_file(path) as file, telling_damage(path, "a damaged Parquet file"):
+        with parquet.ParquetFile(file) as sheet:
+            names = [str(name) for name in sheet.schema_arrow.names]
+            dropped = {find_column(path, names, name, "drop") for name in drop}
+            kept = [name for k, name in enumerate(names) if k not in dropped]
+            texts, n_rows = _look_at(path, sheet, kept), sheet.metadata.num_rows
+        file.seek(0)
+        with parquet.ParquetFile(file, read_dictionary=texts) as sheet:
+            table = sheet.read(columns=kept)
         columns = {name: _values(path, table.column(name)) for name in kept}
-    except InvalidInputError:
-        raise
-    except Exception as error:  # whatever a damaged file makes it
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InvalidInputError(f"{path}: a damaged Parquet file ({reason})") from error
     return names, [columns.get(name, np.zeros(n_rows, dtype=np.bool_)) for name in names]
 
 
@@ -67,7 +61,10 @@ def _look_at(path: Path, sheet: ParquetFile, kept: Sequence[str]) -> list[str]:
                 f"{path}: column {name!r} holds {kind} values, not numbers; leave it out with "
                 f"{argument('drop', name)}"
             )
-    packed = sum(told.row_group(k).total_byte_size for k in range(told.num_row_groups))
+    groups = [told.row_group(k) for k in range(told.num_row_groups)]
+    if told.num_rows != sum(group.num_rows for group in groups) or told.num_rows < 0:
+        raise ValueError("its numbers of rows disagree")
+    packed = sum(group.total_byte_size for group in groups)
     refuse_beyond_memory(path, COPIES * (BYTES_PER_VALUE * told.num_rows * len(kept) + packed))
     return [name for name, kind in kinds.items() if _is_text(kind)]
 

@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
-from fcntl import LOCK_EX, LOCK_NB, flock
 from functools import partial
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import BinaryIO
 
 from pfeseg.errors import InvalidInputError, argument
+from pfeseg.files.holding import allow_renaming, hold, hold_new, lock, longest_name, sync
 from pfeseg.machine import started_machine
 
 NUMBERED = re.compile(r"\d{4,}\.png")
@@ -57,12 +57,13 @@ class Made:
     def syncs(self) -> list[Callable[[], None]]:
         """Return what brings its bytes to the disk, a call for each file."""
         if not self.temporary.is_dir():
-            return [partial(os.fsync, self._held)]  # not by its name, which could lead elsewhere
+            return [partial(sync, self._held)]  # not by its name, which could lead elsewhere
         return [partial(_sync, path) for path in self.temporary.iterdir()]
 
     def appear(self) -> None:
         """Take the name, from what has it so far."""
         try:
+            allow_renaming(self._held)
             former = self.final.is_dir() and self.temporary.is_dir()
             if former:
                 self._replace_folder()
@@ -94,6 +95,7 @@ class Made:
     def discard(self) -> None:
         """Give up the lock, and what was not given its name."""
         with suppress(OSError):
+            allow_renaming(self._held)
             self.temporary.unlink(missing_ok=True)
         shutil.rmtree(self.temporary, ignore_errors=True)
         with suppress(OSError):
@@ -148,7 +150,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _refuse_long(path)
-        temporary, held = _new(path.parent, _create_file)
+        temporary, held = _new(path.parent, hold_new)
         made.append(Made(temporary, path, held))
         # By what is held already, and not by its name, which could lead elsewhere by now.
         with open(temporary, "w+b", opener=lambda *_: os.dup(held)) as file:
@@ -232,9 +234,9 @@ def clear_strays(folders: Iterable[Path]) -> None:
 def _clear(stray: Path) -> None:
     """Remove a temporary file or folder if whoever made it is dead."""
     with suppress(OSError):
-        held = os.open(stray, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        held = hold(stray)
         try:
-            flock(held, LOCK_EX | LOCK_NB)
+            lock(held)
             status = os.fstat(held)
             found = _TEMPORARY.fullmatch(stray.name)
             is_ours = found is not None and found[1] == started_machine()
@@ -266,7 +268,7 @@ def _bring_to_disk(made: Sequence[Made]) -> None:
 
 
 def _sync(path: Path) -> None:
-    held = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    held = hold(path)
     try:
         os.fsync(held)
     finally:
@@ -282,13 +284,9 @@ def _new_name(folder: Path) -> Path:
     return folder / f".pfeseg-{started_machine()}-{os.urandom(8).hex()}.part"
 
 
-def _create_file(path: Path) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-
-
 def _create_folder(path: Path) -> int:
     path.mkdir()
-    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    return hold(path)
 
 
 def _new(folder: Path, create: Callable[[Path], int]) -> tuple[Path, int]:
@@ -297,7 +295,7 @@ def _new(folder: Path, create: Callable[[Path], int]) -> tuple[Path, int]:
         temporary = _new_name(folder)
         held = create(temporary)
         with suppress(OSError):  # taken for a stray before it was locked; or no locks are here
-            flock(held, LOCK_EX | LOCK_NB)
+            lock(held)
         if os.path.lexists(temporary):
             return temporary, held
         os.close(held)
@@ -305,14 +303,15 @@ def _new(folder: Path, create: Callable[[Path], int]) -> tuple[Path, int]:
 
 def _taken_over(file: Path, folder: Path) -> tuple[Path, int]:
     """Give a file a temporary name in another folder, and hold it; returns its lock too."""
-    held = os.open(file, os.O_RDONLY | os.O_NOFOLLOW)
+    held = hold(file)
     with suppress(OSError):  # no locks are here
-        flock(held, LOCK_EX | LOCK_NB)
+        lock(held)
+    allow_renaming(held)
     return file.rename(_new_name(folder)), held
 
 
 def _refuse_long(path: Path) -> None:
-    if len(os.fsencode(path.name)) > os.pathconf(path.parent, "PC_NAME_MAX"):
+    if len(os.fsencode(path.name)) > longest_name(path.parent):
         raise OSError("the name is too long")
 
 
@@ -321,10 +320,10 @@ def _locked(folders: Iterable[Path]) -> Iterator[None]:
     """Keep other processes from giving names in some folders meanwhile."""
     with ExitStack() as stack:
         for folder in sorted({folder.resolve() for folder in folders}):
-            held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            held = hold(folder)
             stack.callback(os.close, held)
             with suppress(OSError):  # some network drives have no locks
-                flock(held, LOCK_EX)
+                lock(held, wait=True)
         yield
 
 

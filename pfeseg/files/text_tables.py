@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import sys
 import zlib
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -35,6 +34,9 @@ SAMPLE_LINES = 20
 BYTES_PER_BYTE = 12
 """Memory, at the most, that a byte of text takes while it is read."""
 
+STEP = 1 << 20
+"""Bytes that are unpacked at a time."""
+
 GZIP = b"\x1f\x8b"
 
 
@@ -42,20 +44,26 @@ def read_bytes(path: Path) -> bytes:
     """Read a whole file, unpacked if gzip packed it."""
     content = read_file(path, copies=BYTES_PER_BYTE)
     if content.startswith(GZIP):
-        most = min(free_memory() // BYTES_PER_BYTE, sys.maxsize - 1)
-        try:
-            with gzip.open(io.BytesIO(content)) as packed:
-                content = packed.read(int(most) + 1)
-        except (OSError, EOFError, zlib.error) as error:
-            raise InvalidInputError(f"{path}: a damaged gzip file ({error})") from error
-        if len(content) > most:
-            raise InvalidInputError(
-                f"{path}: holds more than the {most // 10**6:.0f} million bytes of text for which "
-                "the free memory suffices; write it as .npy"
-            )
-    if not content.strip():
-        raise InvalidInputError(f"{path}: the file is empty")
+        content = _unpacked(path, content)
     return content
+
+
+def _unpacked(path: Path, content: bytes) -> bytes:
+    """Unpack what gzip packed, as far as the free memory suffices to read it."""
+    most, parts, size = free_memory() // BYTES_PER_BYTE, [], 0
+    try:
+        with gzip.open(io.BytesIO(content)) as packed:
+            while part := packed.read(STEP):  # which takes at once what it is asked for
+                parts.append(part)
+                size += len(part)
+                if size > most:
+                    raise InvalidInputError(
+                        f"{path}: holds more than the {most / 1e6:.0f} million bytes of text for "
+                        "which the free memory suffices; write it as .npy"
+                    )
+    except (OSError, EOFError, zlib.error) as error:
+        raise InvalidInputError(f"{path}: a damaged gzip file ({error})") from error
+    return b"".join(parts)
 
 
 def read_lines(path: Path) -> list[str]:
@@ -67,7 +75,10 @@ def read_lines(path: Path) -> list[str]:
             f"{path}: not text in UTF-8 (byte {error.start}); tables are text, .npy, .npz or "
             ".parquet"
         ) from error
-    return [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines:
+        raise InvalidInputError(f"{path}: the file is empty")
+    return lines
 
 
 def find_delimiter(lines: Sequence[str]) -> str | None:

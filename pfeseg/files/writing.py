@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -59,12 +60,24 @@ def write_text(path: Path, text: str) -> None:
 
 def refuse_existing(paths: Iterable[Path], also: str = "") -> None:
     """Refuse to write over files that exist; `also` is another way out than --overwrite."""
-    existing = [path for path in paths if os.path.lexists(path)]
+    is_empty = cache(_is_empty)
+    existing = [path for path in paths if not is_empty(path.parent) and os.path.lexists(path)]
     if existing:
         others = f" (and {len(existing) - 1} more results)" if len(existing) > 1 else ""
         raise InvalidInputError(
             f"{existing[0]} exists{others}; use --overwrite to replace it{also}"
         )
+
+
+def _is_empty(folder: Path) -> bool:
+    """Tell whether there is nothing in a folder, or no such folder."""
+    try:
+        with os.scandir(folder) as entries:
+            return next(entries, None) is None
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
 
 
 def refuse_unwritable(folder: Path) -> None:

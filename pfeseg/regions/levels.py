@@ -2,8 +2,8 @@
 
 A boundary at level 0.3 is one that three in ten people draw, so the cut at 0.3 keeps what at least
 so many draw. Merging knows the odds of a boundary by a model that was fitted to regions; how many
-people do draw a boundary of such odds was counted on the training images of BSDS500, pixel by
-pixel, by the rules of its benchmark: benchmarks/levels.py counts again, and prints `KNOTS`.
+people do draw a boundary of such odds was counted on every second training image of BSDS500, pixel
+by pixel, by the rules of its benchmark: benchmarks/levels.py counts again, and prints `KNOTS`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-KNOTS = ((-8.0, -6.24), (-4.0, -3.71), (0.0, 0.0), (4.0, 2.24))
+KNOTS = ((-8.0, -6.26), (-0.6, -1.0), (0.0, 0.0), (4.0, 2.23))
 """Log-odds by which merging goes, and the log-odds of the share of people who draw such boundaries;
 straight lines between these points, and beyond the ends. Even odds are the level 1/2."""
 

@@ -179,7 +179,8 @@ def plan_data(
         }
         for source in sources
     }
-    check_plan(plan, f"give them different folders with {argument('output')}", CLUSTER_KINDS)
+    advice = f"give them different folders with {argument('output')}"
+    check_plan(plan, lambda: advice, CLUSTER_KINDS)
     return [
         DataTask(source, results, settings, replaces=replaces) for source, results in plan.items()
     ]

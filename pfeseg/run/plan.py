@@ -130,7 +130,7 @@ def plan_results(
         }
 
     plan = planned(template)
-    check_plan(plan, _advice(template, planned) if find_clash(plan) else "")
+    check_plan(plan, lambda: _advice(template, planned))
     return plan
 
 

@@ -15,7 +15,7 @@ from pfeseg.image.arrays import ImageLike
 from pfeseg.labels.following import follow
 from pfeseg.labels.metrics import Scores, score
 from pfeseg.pictures.montage import draw_contact_sheet
-from pfeseg.segmentation.cuts import Clusters, Level
+from pfeseg.segmentation.cuts import Level, Regions
 from pfeseg.segmentation.sweep import Sweep
 from pfeseg.segmentation.trials import Trial
 
@@ -98,26 +98,30 @@ def best_rows(rows: Sequence[SweepRow]) -> dict[str, SweepRow]:
     }
 
 
-def sweep_facts(rows: Sequence[SweepRow], n_asked: int, recommended: int) -> dict[str, Any]:
+def sweep_facts(rows: Sequence[SweepRow], n_asked: int, best: Trial) -> dict[str, Any]:
     """Return the rows that were asked for, and what is best among them, for JSON."""
-    chosen = rows[recommended].to_dict()
-    by = "k" if chosen["k"] is not None else "level" if chosen["level"] is not None else "regions"
-    facts: dict[str, Any] = {"recommended": {name: chosen[name] for name in ("d", by)}}
+    facts: dict[str, Any] = {"recommended": {"d": best.n_dims} | dict([_cut_value(best)])}
     facts["rows"] = [row.to_dict() for row in rows[:n_asked]]
-    best = best_rows(rows[:n_asked])
-    if best:
-        facts["best"] = {metric: row.to_dict() for metric, row in best.items()}
+    scored = best_rows(rows[:n_asked])
+    if scored:
+        facts["best"] = {metric: row.to_dict() for metric, row in scored.items()}
     return facts
 
 
 def cut_words(trial: Trial, with_d: bool) -> list[str]:
     """Return the options of 'segment' that make the labels of a trial."""
-    if trial.n_clusters is not None:
-        return ["-d", str(trial.n_dims), "-k", str(trial.n_clusters)]
-    dims = ["-d", str(trial.n_dims)] if with_d else []
-    if trial.level is not None:
-        return [*dims, "--level", f"{trial.level:g}"]
-    return [*dims, "--regions", str(trial.n_regions)]
+    name, value = _cut_value(trial)
+    dims = ["-d", str(trial.n_dims)] if with_d or name == "k" else []
+    return [*dims, "-k" if name == "k" else f"--{name}", f"{value:.10g}"]
+
+
+def _cut_value(trial: Trial) -> tuple[str, float]:
+    """Return the name and the value of what says how a trial was cut."""
+    if isinstance(trial.cut, Regions):
+        return "regions", trial.cut.n_regions
+    if isinstance(trial.cut, Level):
+        return "level", trial.cut.level
+    return "k", trial.cut.count(trial.n_dims)
 
 
 def sweep_data(
@@ -142,18 +146,13 @@ def sweep_data(
         What makes the labels of each trial.
     """
     image = result.prepared.image
-    cut = result.trials[0].cut
     report = {
         "input": str(source),
         **{name: value for name, value in reading.items() if value and name != "allow_huge"},
         "image_size": [int(side) for side in image.shape[::-1]],
         "first_label": int(image.mask is not None),
         "settings": result.prepared.settings.to_dict(),
-        "by": "k"
-        if isinstance(cut, Clusters)
-        else "level"
-        if isinstance(cut, Level)
-        else "regions",
+        "by": _cut_value(result.trials[0])[0],
         "trials": [
             {"row": row.to_dict(), "command": command}
             for row, command in zip(rows, commands, strict=True)

@@ -267,15 +267,19 @@ def _without_repeats(
     That is of the cuts of one hierarchy, where as many regions are the same ones. Returns the
     index of the best one too.
     """
+
+    def regions_of(trial: Trial) -> tuple[int, int, int]:
+        return trial.n_dims, int(trial.small_labels.max()), trial.n_regions
+
     asked = {
-        (trial.n_dims, trial.n_regions): index
+        regions_of(trial): index
         for index, trial in enumerate(trials[:n_asked])
         if not isinstance(trial.cut, Clusters)
     }
     places = [
         index
         if index < n_asked or isinstance(trial.cut, Clusters)
-        else asked.get((trial.n_dims, trial.n_regions), index)
+        else asked.get(regions_of(trial), index)
         for index, trial in enumerate(trials)
     ]
     kept = [index for index, place in enumerate(places) if place == index]
