@@ -4,7 +4,7 @@ BIN := .venv/bin
 SAMPLES := astronaut.jpg chelsea.jpg coffee.jpg rocket.jpg scene.png
 
 SANITIZED := LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
-	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=3000 UBSAN_OPTIONS=halt_on_error=1 PYTHONMALLOC=malloc
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1 PYTHONMALLOC=malloc
 
 .PHONY: help install lint type test bench bench-growth bench-tiles bench-batches bench-quality bench-clustering profile faults slurm demo docs fuzz sanitize clean
 

@@ -146,7 +146,7 @@ def images(rng: Rng) -> None:
         rng.integers(0, 200, (height, width, channels)).astype(kind)
     )  # fmt: skip
     black, white = (number(rng) * 100 for _ in range(2))
-    labels, n = integers(rng, (height, width), 5), whole(rng, 5, 5)
+    labels, n = integers(rng, (height, width), 5), min(whole(rng, 5, 5), 2**24)
     match rng.integers(0, 4):
         case 0:
             kernels.average_areas(image, black, white, abs(whole(rng, 1, height)),
