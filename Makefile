@@ -12,7 +12,7 @@ KERNEL_TESTS := $(addprefix tests/test_,$(addsuffix .py,kernels solver hierarchy
 	refine pictures files filters pixel_kernels))
 
 SANITIZED := LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
-	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=3000 UBSAN_OPTIONS=halt_on_error=1 PYTHONMALLOC=malloc
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1 PYTHONMALLOC=malloc
 
 .PHONY: help install lint type test coverage bench bench-growth bench-tiles bench-batches bench-quality bench-clustering profile faults slurm demo docs linkcheck man gallery fuzz sanitize wheel test-lowest test-pythons release-check clean
 

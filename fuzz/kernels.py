@@ -146,7 +146,7 @@ def images(rng: Rng) -> None:
         rng.integers(0, 200, (height, width, channels)).astype(kind)
     )  # fmt: skip
     black, white = (number(rng) * 100 for _ in range(2))
-    labels, n = integers(rng, (height, width), 5), whole(rng, 5, 5)
+    labels, n = integers(rng, (height, width), 5), min(whole(rng, 5, 5), 2**24)
     match rng.integers(0, 4):
         case 0:
             kernels.average_areas(image, black, white, abs(whole(rng, 1, height)),
@@ -218,7 +218,7 @@ def maps(rng: Rng) -> None:
     height, width = _sides(rng)
     kind = rng.choice([np.int32, np.int64])
     labels, regions = integers(rng, (height, width), 4, kind), integers(rng, (height, width), 6)
-    relief, n = reals(rng, (height, width), np.float32), whole(rng, 6, 6)
+    relief, n = reals(rng, (height, width), np.float32), min(whole(rng, 6, 6), 2**20)
     marks = [integers(rng, (height, width), 2, np.uint8) for _ in range(2)]
     calls: list[Callable[[], object]] = [
         lambda: kernels.number_by_appearance(labels.ravel()),
@@ -227,7 +227,8 @@ def maps(rng: Rng) -> None:
         lambda: kernels.watershed(relief, regions - 1),
         lambda: kernels.meetings(regions, integers(rng, (3, 2), 4)),
         lambda: kernels.region_sums(regions, n, reals(rng, (*_sides(rng), 2))),
-        lambda: kernels.class_counts(regions, n, integers(rng, _sides(rng), 3), whole(rng, 3, 5)),
+        lambda: kernels.class_counts(regions, n, integers(rng, _sides(rng), 3),
+                                     min(whole(rng, 3, 5), 2**6)),
         lambda: kernels.edge_sums(
             integers(rng, (7, 2), 6), n, reals(rng, (height, width - 1), np.float32),
             reals(rng, (height - 1, width), np.float32),
@@ -252,7 +253,7 @@ def trees(rng: Rng) -> None:
                 pairs, reals(rng, (m,)), reals(rng, (m, contrasts)), *weights, *odds,
             )  # fmt: skip
         case 2:
-            kernels.join_pairs(pairs, whole(rng, n, n))
+            kernels.join_pairs(pairs, min(whole(rng, n, n), 2**24))
         case 3:
             merges, _ = kernels.join_pairs(np.stack([np.zeros(n - 1), np.arange(1, n)], 1)
                                            .astype(np.int32), n)  # fmt: skip
