@@ -338,6 +338,10 @@ void bind_loops(nb::module_ &m, const char *pcg, const char *cholesky) {
 }  // namespace
 
 NB_MODULE(_kernels, m) {
+    // What a session still holds when it ends is no concern of who uses it, in a notebook for instance.
+#ifndef PFESEG_SANITIZE
+    nb::set_leak_warnings(false);
+#endif
     m.def("incomplete_cholesky", &incomplete_cholesky);
     m.def("best_variant", &best_variant);
     m.def("match_boundaries", &match_boundaries);
