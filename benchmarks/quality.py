@@ -143,7 +143,7 @@ def _size(image: NDArray[Any]) -> tuple[int, int]:
 
 
 def run_rival(item: Item, rival: str) -> tuple[list[str], list[Comparison], float]:
-    """Score one image with every setting of a rival; seconds are the processor time of one setting."""
+    """Score one image with every setting of a rival; seconds are processor time of one setting."""
     image, truths = load(item)
     started = time.process_time()
     grid = list((RIVALS | GIVEN)[rival](image))
