@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from evaluation import compare_contours, every, figures, load, map_items
 from numpy.typing import NDArray
-from scores import Table, write_scores_into
+from scores import Table
 
 from pfeseg import Clusters, Settings, clean_regions, downsample, enlarge_labels, segment
 from pfeseg.benchmark.dataset import Item
@@ -187,7 +187,7 @@ def main() -> None:
         sys.exit("set BSDS500_ROOT to the folder of BSDS500, or give it as argument")
     train = every(Path(chosen.root), "train", chosen.tune_step)
     val = every(Path(chosen.root), "val", chosen.step)
-    table = Table(tuned_on=len(train), judged_on=len(val))
+    table = Table(len(train), len(val), chosen.json, chosen.pages)
     print(f"covering / PRI / VI on {len(val)} images of val; tuned on {len(train)} of train\n")
     print("| method | one setting for all | setting | best per image (OIS) | s/image |")
     print("|---|---|---|---|---|")
@@ -206,10 +206,6 @@ def main() -> None:
     if chosen.only in DEFAULT:
         for seed in range(chosen.seeds):
             judge_default(table, val, seed, chosen.jobs)
-    if chosen.json:
-        table.write(chosen.json)
-    for page in chosen.pages:
-        write_scores_into(page, table)
 
 
 def judge_default(table: Table, val: list[Item], seed: int, jobs: int) -> None:

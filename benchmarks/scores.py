@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -61,10 +62,16 @@ def line_of(cells: list[str]) -> str:
 
 @dataclass
 class Table:
-    """The rows of one run, printed as they come."""
+    """The rows of one run, printed as they come.
+
+    They are also written into `record` (JSON) and the tables of some pages at once, so that a run
+    that is stopped keeps them.
+    """
 
     tuned_on: int
     judged_on: int
+    record: Path | None = None
+    pages: Sequence[Path] = ()
     rows: list[Row] = field(default_factory=list)
 
     def add(
@@ -81,6 +88,10 @@ class Table:
         row = Row(method, setting, three(one), three(ois), taken, *counts, pfeseg.__version__)
         self.rows.append(row)
         print(line_of(row.cells), flush=True)
+        if self.record:
+            self.write(self.record)
+        for page in self.pages:
+            write_scores_into(page, self)
 
     def write(self, path: Path) -> None:
         """Write the rows in the place of those of the same methods; other rows stay."""
