@@ -31,7 +31,7 @@ LONG = "9" * 5000
         (("--template", "{stem!r}"), "its fields are {stem}"),
         (("--template", "{stem.parent}"), "its fields are {stem}"),
         (("--template", "../{stem}"), "must name a file below the folder"),
-        (("-d", LONG), "Exceeds the limit"),
+        (("-d", LONG), "is too large"),
     ],
 )
 def test_odd_values_are_refused_at_once(tmp_path, args, message):

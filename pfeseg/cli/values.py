@@ -7,8 +7,12 @@ from collections.abc import Callable, Collection
 
 import click
 
+from pfeseg.checks import shown
 from pfeseg.errors import InvalidInputError
 from pfeseg.image.options import check_bands, check_stretch
+
+MOST_DIGITS = 18
+"""Of a whole number: Python reads no more than some thousands, and nothing here needs these."""
 
 
 def radius_or_neighbours(text: str) -> float:
@@ -33,6 +37,8 @@ def number_or(*words: str) -> Callable[[str], str | int]:
     def read(text: str) -> str | int:
         if text in words:
             return text
+        if text.isdecimal() and len(text) > MOST_DIGITS:
+            raise click.BadParameter(f"{shown(text)} is too large")
         if not text.isdecimal() or int(text) < 1:
             allowed = " nor ".join(repr(word) for word in words)
             raise click.BadParameter(

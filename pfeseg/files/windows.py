@@ -223,9 +223,8 @@ def _decode(tiff: Any, sheet: Any, indices: list[int]) -> list[tuple[Any, Any, A
     segments = tiff.filehandle.read_segments(
         [sheet.dataoffsets[index] for index in indices],
         [sheet.databytecounts[index] for index in indices],
-        indices,
     )
-    return [sheet.decode(data, index, **told) for data, index in segments]
+    return [sheet.decode(data, indices[place], **told) for data, place in segments]
 
 
 def _read_page(path: Path, page: int, window: Window) -> NDArray[Any]:
