@@ -12,15 +12,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from pfeseg.blas import one_blas_thread
 from pfeseg.checks import MAX_SEED, MAX_THREADS, any_array, is_whole, real_number, shown
 from pfeseg.data import clusters, graph
 from pfeseg.data.graph import DataGraph
 from pfeseg.data.newcomers import Newcomers
 from pfeseg.data.start import MANY_POINTS, STARTS, labels_by, one_hot
 from pfeseg.errors import InvalidInputError, argument
-from pfeseg.kernels import available_threads
 from pfeseg.labels.maps import consecutive
-from pfeseg.parallel import one_blas_thread
+from pfeseg.machine import available_threads
 from pfeseg.solver.embedding import edge_energy
 from pfeseg.solver.settings import SolverSettings
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg.blas import one_blas_thread
 from pfeseg.image.stretch import BLOCK_ROWS, find_percentiles, find_range
-from pfeseg.parallel import one_blas_thread
 
 ENOUGH_VARIANCE = 0.995
 """Share of the variance that the components keep."""

@@ -39,7 +39,7 @@ from pfeseg.image.colour import Lab
 from pfeseg.image.detail import Detail, look_closely
 from pfeseg.image.masks import Mask, fill_outside, shrink_mask, spread
 from pfeseg.image.resize import shrink
-from pfeseg.kernels import available_threads
+from pfeseg.machine import available_threads
 from pfeseg.pixels.graph import pixel_graph
 from pfeseg.pixels.small import SmallImage
 from pfeseg.pixels.start import mixture_start

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pfeseg import kernels
 from pfeseg.errors import SolverError, argument
+from pfeseg.machine import available_threads
 from pfeseg.solver.graph import Graph
 from pfeseg.solver.settings import Precision, SolverSettings
 from pfeseg.solver.split_bregman import DTYPES, Steps, breakdown
@@ -84,7 +85,7 @@ class CholeskyLoop:
         threads: int | None,
     ) -> None:
         self._dtype = DTYPES[precision]
-        self._threads = threads or kernels.available_threads()
+        self._threads = threads or available_threads()
         loop = {
             "single": kernels.CholeskyLoopSingle,
             "double": kernels.CholeskyLoopDouble,

@@ -36,10 +36,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pfeseg.blas import one_blas_thread
 from pfeseg.checks import check_callback, check_kind, check_threads, number_array
 from pfeseg.errors import InvalidInputError, SolverWarning, argument
-from pfeseg.kernels import Elimination, available_threads
-from pfeseg.parallel import one_blas_thread
+from pfeseg.kernels import Elimination
+from pfeseg.machine import available_threads
 from pfeseg.solver.cholesky import CholeskyLoop, choose_elimination
 from pfeseg.solver.embedding import (
     Embedding,
