@@ -36,7 +36,7 @@ to rounding, so that the next iteration makes up for it."""
 def eliminate(graph: Graph, max_fill: float) -> kernels.Elimination:
     """Find an order in which the nodes of a graph can be eliminated.
 
-    `fits` is false if the factor had more than `max_fill` entries for each node and edge.
+    `fits` is false if the factor would have more than `max_fill` entries for each node and edge.
     """
     positions = graph.positions
     if positions is None:
@@ -48,8 +48,8 @@ def eliminate(graph: Graph, max_fill: float) -> kernels.Elimination:
 def choose_elimination(graph: Graph, settings: SolverSettings) -> kernels.Elimination | None:
     """Return the order of elimination if the preconditioner is complete, None if it is not.
 
-    "auto" is incomplete where the factor had too many entries, or its rounding errors would
-    outgrow what is solved for.
+    "auto" is incomplete where the factor would have too many entries, or its rounding errors
+    would outgrow what is solved for.
     """
     if settings.preconditioner == "ic0":
         return None
