@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from pfeseg import kernels
 from pfeseg.image.smoothing import smooth
-from pfeseg.labels.maps import consecutive, labels_of
+from pfeseg.labels.maps import consecutive, labels_of, split_inside
 from pfeseg.regions.appearance import Appearance
 from pfeseg.regions.chance import CHANCE, Chance
 from pfeseg.regions.cues import Contrasts, EdgeMaps, contrasts, ridges
 from pfeseg.regions.graph import RegionGraph, compared_by, region_graph
-from pfeseg.regions.hierarchy import Hierarchy, complete, split_inside
+from pfeseg.regions.hierarchy import Hierarchy
 from pfeseg.regions.levels import to_levels
+from pfeseg.regions.merges import complete
 from pfeseg.regions.refine import redraw_boundaries
 
 Labels = NDArray[np.int32]

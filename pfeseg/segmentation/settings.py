@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pfeseg.checks import (
+    MAX_DIMS,
     MAX_SEED,
+    MAX_SIDE,
     check_kind,
     known_fields,
     one_of,
@@ -37,6 +39,7 @@ from pfeseg.segmentation.cuts import (
     Regions,
     is_word,
     make_cut,
+    needs_sweep,
 )
 from pfeseg.segmentation.methods import METHODS, MethodName
 from pfeseg.solver.settings import SolverSettings
@@ -134,7 +137,7 @@ class Settings:
     def __post_init__(self) -> None:
         one_of(self, "method", METHODS)
         if not is_word(self.n_dims, "auto", "usual"):
-            to_whole(self, "n_dims", 1, 10**6)
+            to_whole(self, "n_dims", 1, MAX_DIMS)
         self._check_cut()
         one_of(self, "cluster", CLUSTERED)
         check_stretch(self.stretch)
@@ -148,7 +151,7 @@ class Settings:
                 f"{argument('downsample')} must be at least 1, got {self.downsample:g}"
             )
         if self.max_size is not None:
-            to_whole(self, "max_size", 1, 10**9)
+            to_whole(self, "max_size", 1, MAX_SIDE)
         check_graph_options(self.neighbours, self.features, self.sigma)
         # Plain numbers, for JSON; neighbours may be whole or not, which are different things.
         if not isinstance(self.sigma, str):
@@ -283,10 +286,7 @@ class Settings:
             If d is "auto", for which a sweep is needed.
         """
         if self.n_dims == "auto":
-            raise InvalidInputError(
-                f"{argument('n_dims', 'auto')} needs all stages at once, as in 'segment' and "
-                "'sweep'; give a number"
-            )
+            raise needs_sweep("n_dims")
         if self.n_dims != "usual":
             return self.n_dims
         if n_pixels is None:
