@@ -41,6 +41,7 @@ from pfeseg.segmentation.cuts import (
     make_cut,
     needs_sweep,
 )
+from pfeseg.segmentation.earlier import of_this_version
 from pfeseg.segmentation.methods import METHODS, MethodName
 from pfeseg.solver.settings import SolverSettings
 
@@ -326,7 +327,7 @@ class Settings:
         """
         if not isinstance(values, dict) or not isinstance(values.get("solver", {}), dict):
             raise InvalidInputError("settings must be an object of names and values")
-        values = _of_this_version(values)
+        values = of_this_version(values)
         solver = known_fields(SolverSettings, values.get("solver", {}))
         try:
             cut = make_cut(**values.get("cut", {}))
@@ -372,25 +373,6 @@ class Settings:
 
 def _names(kind: type[Any]) -> list[str]:
     return [field.name for field in dataclasses.fields(kind)]
-
-
-def _of_this_version(values: dict[str, Any]) -> dict[str, Any]:
-    """Translate settings of earlier versions.
-
-    There were three numbers for the cut, threads were the solver's, and all clusters those of
-    pixels.
-    """
-    old = {"n_segments": "n_clusters", "n_regions": "n_regions", "level": "level"}
-    if "cut" not in values and old.keys() & values.keys():
-        cut = {new: values[name] for name, new in old.items() if values.get(name) is not None}
-        values = {name: value for name, value in values.items() if name not in old} | {"cut": cut}
-    if "threads" in values.get("solver", {}):
-        solver = {name: v for name, v in values["solver"].items() if name != "threads"}
-        values = values | {"solver": solver}
-    by = values.get("cut")
-    if "cluster" not in values and isinstance(by, dict) and by.get("n_clusters") is not None:
-        values = values | {"cluster": "pixels"}
-    return values
 
 
 PRESETS: dict[str, Settings] = {

@@ -147,15 +147,9 @@ def segment_prepared(
             assert tree is not None
             labels = prepared.clean(cut_finally(tree, cut))
 
-    black, white = prepared.image.ends
     return Segmentation(
         labels=labels,
-        black=black,
-        white=white,
-        mask=prepared.image.mask,
         small_mask=prepared.small.mask,
-        bands=prepared.image.bands,
-        n_bands=prepared.image.n_bands,
         small_image=prepared.small.features,
         graph=small.graph,
         coordinates=small.coordinates.rows,
