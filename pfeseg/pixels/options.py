@@ -16,10 +16,10 @@ Assignment = Literal["hard", "soft"]
 ASSIGNMENTS: tuple[Assignment, ...] = get_args(Assignment)
 
 MAX_RADIUS = 1000
-"""In which pixels are joined."""
+"""Largest radius, in pixels, within which pixels are joined."""
 
 MAX_SIGMA = 1e6
-"""Beyond it every weight is 1 anyway."""
+"""Every weight is 1 anyway where sigma is larger."""
 
 
 def check_graph_options(neighbours: float, features: str, sigma: str | float) -> None:

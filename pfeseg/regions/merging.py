@@ -31,7 +31,7 @@ FloatArray = NDArray[np.float64]
 
 SPECK = 0.0015
 """Share of the image below which a region has no better odds than even to be apart: it is gone
-at level 1/2. Specks at the crossings of contours are no things, and people draw few that small."""
+at level 1/2. Specks where contours cross are no things, and people draw few things that small."""
 
 COARSE_WEIGHT, TYPICAL = 0.3, 0.05
 """Beyond level 1/2, the logarithm of the smaller area counts by so much more, as a share of the

@@ -31,7 +31,8 @@ PER_COMPONENTS_PIXEL = 6
 """Bytes for each pixel of an image whose bands are reduced to components."""
 
 PER_MASKED_PIXEL, PER_MASKED_BYTE, MOST_MASKED_BYTES = 9, 3, 6
-"""Bytes for each pixel of an image with a mask, and for each of the first bytes of its pixels."""
+"""Bytes that a mask adds for each pixel of the image, and for each byte of such a pixel, of which
+no more than the last number count."""
 
 PER_CONTOUR_PIXEL = 16
 """Bytes for each pixel of the image where contours are drawn at full size."""
@@ -72,7 +73,7 @@ def estimate_memory(
     shape : (H, W, ...)
         Of the image.
     settings : Settings
-        With a preconditioner that is not "cholesky" on a graph that has too many edges for it.
+        If they name the preconditioner "cholesky", the graph must not have too many edges for it.
     hierarchy : bool
         Whether the hierarchy is asked for.
     many : bool

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 AUTO_DIMS = range(5, 11)
 AUTO_CLUSTERS = range(3, 9)
-"""What "auto" chooses among; chosen on images of BSDS train."""
+"""The numbers among which "auto" chooses; found on training images of BSDS500."""
 
 OneCut = Clusters | Regions | Level
 """A cut that leaves nothing open."""

@@ -196,7 +196,7 @@ class Segmentation:
 
     @property
     def next_steps(self) -> list[int]:
-        """Other numbers of regions to look at, as `Hierarchy.next_steps`; of cuts of it only."""
+        """Other numbers of regions to look at, see `Hierarchy.next_steps`; none for clusters."""
         if self.hierarchy is None or self.n_clusters is not None:
             return []
         return self.hierarchy.next_steps(self.n_regions)

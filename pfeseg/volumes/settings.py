@@ -1,4 +1,4 @@
-"""Settings of the segmentation of volumes, which has fewer than that of images."""
+"""Settings of the segmentation of volumes, fewer than those of images."""
 
 from __future__ import annotations
 
