@@ -57,6 +57,13 @@ def parse_rms(sigma: str) -> float:
     return multiple
 
 
+def squared_radius(neighbours: float) -> float:
+    """Return the squared distance within which pixels are joined: 4 and 8 are names, not radii."""
+    named = {4: 1.0, 8: 2.0}
+    is_named = isinstance(neighbours, numbers.Integral) and neighbours in named
+    return named[int(neighbours)] if is_named else float(neighbours) ** 2
+
+
 def _is_number(value: object) -> bool:
     try:
         return (

@@ -13,6 +13,7 @@ from pfeseg.errors import InvalidInputError, argument
 from pfeseg.image.arrays import Raster
 from pfeseg.image.detail import DETAIL, working_side
 from pfeseg.image.resize import small_size
+from pfeseg.pixels.options import squared_radius
 from pfeseg.segmentation.cuts import Clusters
 from pfeseg.segmentation.methods import METHODS
 from pfeseg.segmentation.pairs import AUTO_DIMS
@@ -148,7 +149,6 @@ def in_words(size: float) -> str:
 
 def _edges_per_node(neighbours: float) -> float:
     """Return about how many edges of a pixel graph there are for each pixel."""
-    named = {4: 2.0, 8: 4.0}
-    if isinstance(neighbours, int) and neighbours in named:
-        return named[neighbours]
-    return math.pi / 2 * neighbours**2
+    radius2 = squared_radius(neighbours)
+    few = {1.0: 2.0, 2.0: 4.0}  # of four and of eight neighbours, an edge for each two
+    return few.get(radius2, math.pi / 2 * radius2)
