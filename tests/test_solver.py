@@ -232,9 +232,10 @@ def test_stop_reasons_follow_from_the_history(oracle, tol):
     result = embed(oracle.graph, oracle.Y0, SolverSettings(tol=tol, **oracle.caps))
     last_1 = [record for record in result.history if record.stage == 1][-1]
     is_orthogonal = last_1.orthogonality_error <= tol
-    stop_1 = f"orthogonal after {last_1.outer}" if is_orthogonal else "cap of 5"
-    stop_2 = f"objective steady after {result.history[-1].inner}"
-    assert result.stop_reason == f"stage 1: {stop_1} iterations; stage 2: {stop_2} iterations"
+    stop_1, stop_2 = result.stop_reason.replace("iterations", "iteration").split("; ")
+    reason = f"orthogonal after {last_1.outer}" if is_orthogonal else "cap of 5"
+    assert stop_1 == f"stage 1: {reason} iteration"
+    assert stop_2 == f"stage 2: objective steady after {result.history[-1].inner} iteration"
     assert is_orthogonal or tol < 1
 
 

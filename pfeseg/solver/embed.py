@@ -247,8 +247,8 @@ class _Run:
             self.F = splitting.next_target(self.Y)  # lines 6 and 7
             error = self.history.last.orthogonality_error
             if error is not None and error <= settings.tol:
-                return f"orthogonal after {outer} iterations"
-        return f"cap of {settings.soc_iterations} iterations"
+                return f"orthogonal after {_iterations(outer)}"
+        return f"cap of {_iterations(settings.soc_iterations)}"
 
     def _stage_2(self) -> str:
         """Relax the constraint, whose target F stays; returns why it stopped."""
@@ -256,8 +256,8 @@ class _Run:
         if cap:
             self._split_bregman(self.solver.loop(r), r, cap, outer=0)
             if self.history.last.inner < cap:
-                return f"objective steady after {self.history.last.inner} iterations"
-        return f"cap of {cap} iterations"
+                return f"objective steady after {_iterations(self.history.last.inner)}"
+        return f"cap of {_iterations(cap)}"
 
     def _split_bregman(self, loop: SplitBregmanLoop, r: float, cap: int, outer: int) -> None:
         """Run one inner loop (Algorithm 2) until its rule ends it; `outer` is 0 in Stage II.
@@ -307,6 +307,10 @@ class _Run:
                 SolverWarning,
                 stacklevel=5,
             )
+
+
+def _iterations(count: int) -> str:
+    return "1 iteration" if count == 1 else f"{count} iterations"
 
 
 def _constraint(P: FloatArray) -> NDArray[np.float64]:
