@@ -208,7 +208,7 @@ def segment(
         unused |= {"report": wants_page}
         settings = make_volume_settings(options, max_voxels, unused)
     elif spacing or max_voxels:
-        raise click.UsageError("--spacing and --max-voxels are those of volumes; give --volume")
+        raise click.UsageError("--spacing and --max-voxels are for volumes; add --volume")
     else:
         settings = _image_settings(kinds, options)
         if tile is not None:

@@ -248,7 +248,7 @@ def _check_level(cut: Cut, report: dict[str, Any]) -> None:
         return
     if report.get("method_version", 0) < LEVELS_SINCE:
         raise InvalidInputError(
-            f"its level {cut.level:g} is of an earlier version, whose levels meant other cuts; "
+            f"its level {cut.level:g} is of an earlier version, where levels meant other cuts; "
             f"give {argument('level')}, {argument('n_regions')} or {argument('n_clusters')} too"
         )
 

@@ -85,5 +85,5 @@ def check_kinds_of_volumes(kinds: Sequence[str], labels_format: str | None) -> N
     foreign = [kind for kind in kinds if kind not in SAVEABLE_OF_VOLUMES]
     if foreign:
         raise click.UsageError(
-            f"of volumes there are {' and '.join(SAVEABLE_OF_VOLUMES)}, not {', '.join(foreign)}"
+            f"--save has {' and '.join(SAVEABLE_OF_VOLUMES)} for volumes, not {', '.join(foreign)}"
         )

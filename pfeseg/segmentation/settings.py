@@ -168,7 +168,7 @@ class Settings:
             (name,) = dataclasses.asdict(self.cut)
             raise InvalidInputError(
                 f"{argument(name)} needs a hierarchy of regions, which "
-                f"{argument('method', self.method)} has not; give {argument('n_clusters')}"
+                f"{argument('method', self.method)} does not build; give {argument('n_clusters')}"
             )
 
     @property
