@@ -124,7 +124,7 @@ COMMON = (
 @reading_options
 @volume_options
 @tile_option
-@engine_options("Images to work on at the same time.")
+@engine_options("Number of images to work on at the same time.")
 @threads_option
 @memory_option
 @option(
@@ -173,7 +173,7 @@ def segment(
 ) -> int:  # fmt: skip
     """Cut one or more images into regions.
 
-    INPUT is an image, a folder, a quoted pattern such as '*.jpg', or - for standard input. DIR is
+    INPUT is an image, a folder, a quoted pattern such as "*.jpg", or - for standard input. DIR is
     created if it does not exist; with -r it mirrors the subfolders of the inputs.
 
     For each image, this writes STEM_labels.png (each pixel's region number in 16 bits, which image
