@@ -259,7 +259,8 @@ def reading_options(command: F) -> F:
     command = option(
         "--nodata", type=float, multiple=True, metavar="VALUE", heading=Heading.INPUTS,
         help="Ignore pixels whose bands all have this value; nan is for pixels that are not a "
-             "number. Can be given more than once. What a TIFF file itself declares as no data is always ignored.",
+             "number. Can be given more than once. What a TIFF file itself declares as no data is "
+             "always ignored.",
     )(cast("F", packed))  # fmt: skip
     command = option(
         "--mask", metavar="FILE|alpha", heading=Heading.INPUTS,

@@ -60,7 +60,8 @@ def write_labels(
     Raises
     ------
     InvalidInputError
-        For what is no label map, for another ending, and for labels that the format cannot hold.
+        For anything that is not a label map, for another ending, and for labels that the format
+        cannot hold.
     OSError
         If the file cannot be written.
 

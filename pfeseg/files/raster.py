@@ -57,8 +57,8 @@ def read_raster(
     Raises
     ------
     InvalidInputError
-        For what is no image that can be read, and for a stretch, bands or a mask that do not
-        fit it. The message begins with the name of the source.
+        For anything that is not an image that can be read, and for a stretch, bands or a mask
+        that do not fit it. The message begins with the name of the source.
 
     Examples
     --------

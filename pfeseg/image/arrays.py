@@ -248,8 +248,8 @@ def as_raster(
     Raises
     ------
     InvalidInputError
-        For what is no image, or is empty, for NaN and infinite values that no mask leaves out, and
-        for a stretch, bands or a mask that do not fit.
+        For anything that is not an image, or is empty, for NaN and infinite values that no mask
+        leaves out, and for a stretch, bands or a mask that do not fit.
 
     Warns
     -----

@@ -91,7 +91,7 @@ def measure_texture(image: ImageLike, shape: tuple[int, int]) -> FloatArray:
     Raises
     ------
     InvalidInputError
-        For what is no image or no size, and for a size larger than the image.
+        For anything that is not an image or a size, and for a size larger than the image.
 
     Examples
     --------

@@ -65,7 +65,7 @@ def build_pixel_graph(
     Raises
     ------
     InvalidInputError
-        For what is no image, and for other values than these; the message says which.
+        For anything that is not an image, and for other values than these; the message says which.
 
     Examples
     --------

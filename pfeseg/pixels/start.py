@@ -57,7 +57,7 @@ def gmm_initial_embedding(
     Raises
     ------
     InvalidInputError
-        For what is no image, and for other values than these; the message says which.
+        For anything that is not an image, and for other values than these; the message says which.
 
     Examples
     --------

@@ -253,7 +253,8 @@ class Hierarchy:
         Raises
         ------
         InvalidInputError
-            For what is no label map, or holds regions that this hierarchy does not have.
+            For anything that is not a label map, or holds regions that this hierarchy does not
+            have.
         """
         base = self._checked_base(base)
         if np.array_equal(base, self.base):
@@ -295,7 +296,8 @@ class Hierarchy:
         Raises
         ------
         InvalidInputError
-            For what is no label map, or holds regions that this hierarchy does not have.
+            For anything that is not a label map, or holds regions that this hierarchy does not
+            have.
         """
         base, smallest = (
             self._checked_base(base),

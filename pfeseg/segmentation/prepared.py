@@ -388,7 +388,7 @@ class PreparedImage:
         Raises
         ------
         InvalidInputError
-            For what is no hierarchy.
+            For anything that is not a hierarchy.
         """
         check_kind("tree", tree, Hierarchy)
         return steps.enlarge_hierarchy(tree, self.image, self.settings.refine, self.threads)
@@ -408,7 +408,7 @@ class PreparedImage:
         Raises
         ------
         InvalidInputError
-            For what is no label map.
+            For anything that is not a label map.
         """
         labels, refine = check_labels(small_labels), self.settings.refine
         return self.clean(steps.enlarge_clusters(labels, self.image, refine, self.threads))

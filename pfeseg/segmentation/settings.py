@@ -206,7 +206,7 @@ class Settings:
         Raises
         ------
         InvalidInputError
-            For another name, and for names and values that are no settings.
+            For another name, and for names and values that are not settings.
         """
         if not isinstance(name, str) or name not in PRESETS:
             raise InvalidInputError(
@@ -257,7 +257,7 @@ class Settings:
         Raises
         ------
         InvalidInputError
-            For what is no shape.
+            For anything that is not a shape.
         """
         if self.max_size is None:
             return self.downsample
@@ -361,7 +361,7 @@ class Settings:
         Raises
         ------
         InvalidInputError
-            For what is no JSON, and for names and values that are no settings.
+            For anything that is not JSON, and for names and values that are not settings.
         """
         try:
             values = json.loads(text)

@@ -205,7 +205,7 @@ def build_hierarchy(
     Raises
     ------
     InvalidInputError
-        For what is no image, and for arrays that do not fit it or each other.
+        For anything that is not an image, and for arrays that do not fit it or each other.
 
     Examples
     --------
@@ -259,7 +259,7 @@ def cluster_regions(
     Raises
     ------
     InvalidInputError
-        For what is no image, and for arrays that do not fit it or each other.
+        For anything that is not an image, and for arrays that do not fit it or each other.
 
     Examples
     --------

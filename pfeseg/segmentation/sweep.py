@@ -105,7 +105,7 @@ class Sweep:
         Raises
         ------
         InvalidInputError
-            For what is no trial.
+            For anything that is not a trial.
         """
         check_kind("trial", trial, Trial)
         if isinstance(trial.cut, Clusters):
@@ -135,7 +135,7 @@ class Sweep:
         Raises
         ------
         InvalidInputError
-            For what is no trial.
+            For anything that is not a trial.
         """
         check_kind("trial", trial, Trial)
         return self.prepared.clean_small(trial.small_labels)
