@@ -273,8 +273,8 @@ def reading_options(command: F) -> F:
         "--stretch", type=stretch, metavar="auto|none|minmax|P:Q", heading=Heading.INPUTS,
         help="Values that become black and white: the smallest and the largest (minmax), two "
              "percentiles such as 0.1:99.9, or the limits of the data type (none). auto keeps "
-             "8-bit values and floats in [0, 1] as they are, and stretches images that use less "
-             "than half of their bits."
+             "8-bit values and floats in [0, 1] as they are, and stretches images whose "
+             "values span less than half of the range that their bits allow."
              "  [default: auto]",
     )(command)  # fmt: skip
     command = option(
