@@ -229,22 +229,22 @@ class _Run:
         # Stage I: splitting orthogonality constraint, Algorithm 1.
         loop = self.solver.loop(settings.r)
         splitting = OrthogonalSplitting(self.sqrt_degrees, Y0.shape[1], rank, self.threads)
-        stop_1 = f"cap of {settings.soc_iterations} iterations"
+        stop_1 = f"cap of {_iterations(settings.soc_iterations)}"
         for outer in range(1, settings.soc_iterations + 1):
             self._split_bregman(loop, outer)  # line 5
             self.F = splitting.next_target(self.Y)  # lines 6 and 7
             error = self.history[-1].orthogonality_error
             if error is not None and error <= settings.tol:
-                stop_1 = f"orthogonal after {outer} iterations"
+                stop_1 = f"orthogonal after {_iterations(outer)}"
                 break
         del loop, splitting
 
         # Stage II: the constraint is relaxed, its target stays.
-        stop_2 = f"cap of {settings.relaxed_iterations} iterations"
+        stop_2 = f"cap of {_iterations(settings.relaxed_iterations)}"
         if settings.relaxed_iterations:
             self._split_bregman(self.solver.loop(settings.r_relaxed), outer=0)
             if self.history[-1].inner < settings.relaxed_iterations:
-                stop_2 = f"objective steady after {self.history[-1].inner} iterations"
+                stop_2 = f"objective steady after {_iterations(self.history[-1].inner)}"
         self._warn_of_capped_solves()
         return Embedding(
             self.Y,
@@ -317,6 +317,10 @@ class _Run:
                 SolverWarning,
                 stacklevel=5,
             )
+
+
+def _iterations(count: int) -> str:
+    return "1 iteration" if count == 1 else f"{count} iterations"
 
 
 def _constraint(P: FloatArray) -> NDArray[np.float64]:
