@@ -136,7 +136,7 @@ class PfesegWarning(_Message, UserWarning):
 
 
 class SolverWarning(PfesegWarning):
-    """The numerical method went on, but not as well as it was asked to.
+    """The numerical method finished, but not as exactly as it was asked to.
 
     Examples
     --------
@@ -153,7 +153,7 @@ class SolverWarning(PfesegWarning):
 
 
 class ImageWarning(PfesegWarning):
-    """Something that an image holds is not used.
+    """A part of an image, such as a page or a band, is not used.
 
     Examples
     --------
@@ -169,7 +169,7 @@ class ImageWarning(PfesegWarning):
 
 
 class CutWarning(PfesegWarning):
-    """The labels could not be cut just as was asked.
+    """The labels could not be cut exactly as asked.
 
     Examples
     --------

@@ -75,7 +75,7 @@ class PreparedImage:
     small : SmallImage
         The image at the size at which it is solved, of n pixels.
     settings : Settings
-        Those that were given, with what was found out of the image.
+        The given settings, completed by what was found in the image.
 
     Raises
     ------

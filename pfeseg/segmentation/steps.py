@@ -188,7 +188,7 @@ def build_hierarchy(
     Y : (n, d) array
         Embedding of the small image, of n = h * w pixels, or as many as its mask leaves.
     degrees : (n,) array
-        Of the graph on which Y was solved, `Graph.degrees`.
+        `Graph.degrees` of the graph on which Y was solved.
     shape : (h, w)
         Size of the small image.
     seed : int

@@ -59,7 +59,7 @@ class Sweep:
     recommended : int
         Index of the recommended trial.
     hierarchies : dict
-        Of each d whose trials are cut from a hierarchy, the one at the size of `small_labels`.
+        The hierarchy of each d whose trials are cut from one, at the size of `small_labels`.
 
     Examples
     --------
@@ -167,9 +167,9 @@ def sweep(
         As for `segment`.
     pairs : sequence of (d, cut), optional
         A cut is `Clusters`, `Regions`, `Level` or a number of clusters, and None stands for k = d.
-        Unless given, those that the numbers below make.
+        Unless given, they are made from the numbers below.
     candidates : sequence of (d, cut), optional
-        Pairs to recommend one of, and to be agreed with; `pairs` unless given.
+        Pairs of which one is recommended, by its agreement with the others; `pairs` unless given.
     settings : Settings, optional
     dims : sequence of int, optional
         Dimensions to try. Unless given, `AUTO_DIMS` for clusters, and for cuts of the hierarchy
@@ -178,15 +178,15 @@ def sweep(
         Numbers of clusters to try with each of them. Unless given, k = d is tried, and k is
         recommended from `AUTO_CLUSTERS`.
     levels, n_regions : sequence of numbers, optional
-        In the place of clusters: levels of the hierarchy, or numbers of its regions. The default
-        level is recommended, or what is the same; with several dimensions, that of which the cut
-        at the default level agrees most with the others.
+        Levels of the hierarchy, or numbers of its regions, in place of clusters. The default level
+        is recommended, or the number of regions that it gives; with several dimensions, the one
+        whose cut at the default level agrees most with the others.
     jobs : int
         Processes to share the dimensions; never changes the result.
     engine : Engine, optional
         What shares the dimensions, in place of `jobs` processes of this machine.
     reader : callable, optional
-        How other processes read the image, which is sent to them else.
+        How other processes read the image; unless given, it is sent to them.
     on_dimension : callable, optional
         Called with each d when its segmentations are done.
     on_iteration : callable, optional
@@ -200,8 +200,8 @@ def sweep(
     Returns
     -------
     Sweep
-        With a trial for each of the pairs, then for each other candidate, but for those that have
-        the labels of one of the pairs because both are cut from one hierarchy.
+        With a trial for each of the pairs, then for each other candidate, except for candidates
+        whose labels are those of a pair because both are cut from one hierarchy.
 
     Raises
     ------
