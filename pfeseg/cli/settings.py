@@ -90,7 +90,7 @@ _SETTINGS = (
     _setting("cluster", "-k", "--segments", "n_clusters", heading=Heading.CUT,
              type=number_or("auto", "dims"), metavar="K|auto|dims",
              help="Group regions that look alike into K clusters; auto chooses K as 'sweep' does, "
-                  "and dims makes it the dimension of the embedding.",
+                  "and dims makes as many as the embedding has dimensions.",
              show=lambda cut: str(cut.n_clusters) if isinstance(cut, Clusters) else "none"),
     _setting("cluster", "--cluster", heading=Heading.CUT, type=click.Choice(CLUSTERED),
              help="Cluster whole regions, by how they look, or single pixels, by the embedding "
