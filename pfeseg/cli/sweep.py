@@ -125,13 +125,13 @@ def sweep(
       orthogonality  squared error of Y^T D Y = I
       agreement      mean Rand index with all the other segmentations
 
-    The recommendation needs no ground truth. Of several numbers of clusters, the segmentation is
-    recommended that agrees best with all the others, because a real boundary is found by many
-    segmentations, and a chance one only by a few. 'pfeseg segment -d auto -k auto' chooses in the
-    same way, from d in 5:10 and k in 3:8.
+    The recommendation needs no ground truth. If clusters are tried, it is the segmentation that
+    agrees best with all the others, because a real boundary is found by many segmentations, and a
+    chance one only by a few. 'pfeseg segment -d auto -k auto' chooses in the same way, from d in
+    5:10 and k in 3:8.
 
-    Of several levels or numbers of regions, the default level is recommended, or the number of
-    regions that it gives. With several d, it is the d whose cut at the default level agrees best
+    If levels or numbers of regions are tried, it is the default level, or the number of regions
+    that this level gives. With several d, it is the d whose cut at the default level agrees best
     with those of the others.
 
     With --ground-truth, the best segmentation by each metric is printed too. With k = d, this is
