@@ -136,7 +136,7 @@ class PfesegWarning(_Message, UserWarning):
 
 
 class SolverWarning(PfesegWarning):
-    """The numerical method went on, but not as well as it was asked to.
+    """The numerical method finished, but not as exactly as it was asked to.
 
     Examples
     --------
@@ -153,7 +153,7 @@ class SolverWarning(PfesegWarning):
 
 
 class ImageWarning(PfesegWarning):
-    """Something that an image holds is not used.
+    """A part of an image, such as a page or a band, is not used.
 
     Examples
     --------

@@ -45,7 +45,7 @@ def test_other_words_are_no_images(photo):
         (["report", "photo.png"], "photo.png: expected a folder of results, found a file"),
         (["report", "gone"], "gone: expected a folder of results; there is none"),
         (["segment", "raw/shot.CR2"], "; convert raw photographs to TIFF first"),
-        (["segment", "raw"], "left out 1 .cr2: convert raw photographs to TIFF first"),
+        (["segment", "raw"], "files left out: 1 .cr2: convert raw photographs to TIFF first"),
     ],
 )
 def test_slips_are_answered_by_what_was_meant(photo, tmp_path, words, told):

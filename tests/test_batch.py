@@ -122,7 +122,7 @@ def test_what_is_left_out_of_a_folder_is_said_in_one_line(folder, tmp_path):
     for _ in range(2):  # results beside the images are not counted
         loud = run(*args)
         assert loud.exit_code == 0
-        assert loud.stderr.splitlines()[0] == "left out 2 .mov, 1 .txt"
+        assert loud.stderr.splitlines()[0] == "files left out: 2 .mov, 1 .txt"
     assert run(*args, "-q").stderr == ""
 
 

@@ -345,7 +345,7 @@ def test_a_scheduler_that_is_gone_costs_nothing_that_is_done(others, samples, tm
     _, errors = process.communicate(timeout=15)
     assert process.returncode == 1
     assert f"Error: the Dask scheduler at {others.address} is gone; what is done is kept" in errors
-    assert "--skip-existing goes on from here" in errors
+    assert "--skip-existing continues from here" in errors
     assert "not tried" in errors
     assert "Traceback" not in errors
     rest = run(*args, "--skip-existing")

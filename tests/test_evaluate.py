@@ -122,7 +122,7 @@ def test_bad_input_gets_a_clear_line_and_never_a_score(folders):
         (
             (folders / "out" / "a_overlay.png", folders / "truth" / "a.mat"),
             1,
-            "one integer a pixel",
+            "one integer per pixel",
         ),
         ((good, folders / "truth"), 2, "two files or two folders"),
     ]:

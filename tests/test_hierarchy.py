@@ -447,7 +447,7 @@ def test_command_refuses_two_ways_to_cut_and_a_hierarchy_of_others(samples):
         (("--method", "sc", "--hierarchy"), "needs the method pfe"),
         (
             ("--method", "sc", "--regions", 3),
-            "which --method sc has not; give -k",
+            "which --method sc does not build; give -k",
         ),
         (("--level", 2), "level"),
     ):

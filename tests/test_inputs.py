@@ -91,22 +91,22 @@ def left_out(*names: str, recursive: bool = False) -> str:
 
 def test_what_is_left_out_of_folders_is_counted_by_ending(tree, monkeypatch):
     monkeypatch.setattr("pfeseg.files.inputs.reads_heif", lambda: False)
-    assert left_out("in") == "left out 1 .txt"
+    assert left_out("in") == "files left out: 1 .txt"
     assert left_out("in/b.jpg", "in/*", "-", "no.png") == ""
     for name in ("x.MOV", "y.mov", "Makefile", "b_labels.npy", "b.json", "b_masks/0001.png"):
         (tree / "in" / name).parent.mkdir(exist_ok=True)
         (tree / "in" / name).touch()  # b's are results
     several = "2 .mov, 1 without an ending, 1 .txt"
-    assert left_out("in", recursive=True) == f"left out {several}"
-    assert left_out("in", "in", "in/notes.txt") == "left out 2 .mov, 1 without an ending"
+    assert left_out("in", recursive=True) == f"files left out: {several}"
+    assert left_out("in", "in", "in/notes.txt") == "files left out: 2 .mov, 1 without an ending"
     for name in ("p.heic", "q.HEIC", "sub/r.heif"):
         (tree / "in" / name).touch()
     remedy = "pip install pillow-heif reads them"
-    assert left_out("in") == f"left out 2 .heic: {remedy}; {several}"
-    assert left_out("in/sub") == f"left out 1 .heif: {remedy}"
+    assert left_out("in") == f"files left out: 2 .heic: {remedy}; {several}"
+    assert left_out("in/sub") == f"files left out: 1 .heif: {remedy}"
     (tree / "in/sub/cube.npy").touch()
     named = "name them to read them, as 'FOLDER/*.npy'"
-    assert left_out("in/sub") == f"left out 1 .heif: {remedy}; 1 .npy: {named}"
+    assert left_out("in/sub") == f"files left out: 1 .heif: {remedy}; 1 .npy: {named}"
 
 
 def test_heic_is_found_where_it_can_be_read(tree, monkeypatch):
@@ -114,7 +114,7 @@ def test_heic_is_found_where_it_can_be_read(tree, monkeypatch):
     for name in ("p.HEIC", "q.avif"):
         (tree / "in" / name).touch()
     assert found("in") == ["in/a.PNG", "in/b.jpg", "in/p.HEIC", "in/q.avif"]
-    assert left_out("in") == "left out 1 .txt"
+    assert left_out("in") == "files left out: 1 .txt"
 
 
 def test_odd_names(tree):

@@ -144,7 +144,7 @@ def test_a_link_never_leads_to_another_folder(tmp_path):
 def test_what_is_no_result_is_never_replaced(tmp_path):
     (tmp_path / "masks").mkdir()
     (tmp_path / "masks" / "notes.txt").write_text("precious")
-    with pytest.raises(InvalidInputError, match=r"holds notes\.txt, which is no result"):
+    with pytest.raises(InvalidInputError, match=r"holds notes\.txt, which is not a result"):
         write_masks(tmp_path / "masks", np.zeros((2, 2), int))
     (tmp_path / "file").touch()
     with pytest.raises(InvalidInputError, match="is a file"):

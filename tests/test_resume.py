@@ -155,7 +155,7 @@ def test_what_no_report_tells_of_is_never_replaced(done):
     assert [name for name in names(done) if name.startswith("b")] == ["b.png", "b_labels.png"]
     assert (done / "b_labels.png").read_text() == "precious"
     (done / "a_regions.csv").write_text("precious")
-    assert "a.json does not tell of it" in again(done, "--save", "regions").stderr
+    assert "a.json does not list it" in again(done, "--save", "regions").stderr
     (done / "a_labels.png").write_text("precious")
     assert "a_labels.png: has 8 bytes" in again(done).stderr
 

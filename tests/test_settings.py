@@ -122,7 +122,7 @@ def test_settings_are_frozen():
         (lambda: make_cut(n_regions=3, level=0.5), "give one of n_regions and level"),
         (
             lambda: Settings(method="sc", cut=Level(0.5)),
-            'level needs a hierarchy of regions, which method="sc" has not; give n_clusters',
+            'level needs a hierarchy of regions, which method="sc" does not build; give n_clusters',
         ),
         (lambda: Settings(refine=1), "refine must be true or false"),
         (lambda: Settings(texture=-1), "texture"),

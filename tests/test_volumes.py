@@ -225,12 +225,18 @@ def test_the_command(stack, tmp_path):
         (("segment", "--volume", "--page", 0), "volumes do not take --page"),
         (("segment", "--volume", "--mask", "m.png"), "volumes do not take --mask"),
         (("segment", "--volume", "--preset", "paper"), "volumes do not take --preset"),
-        (("segment", "--volume", "--hierarchy"), "there are labels and overlay, not ucm"),
-        (("segment", "--volume", "--save", "coco"), "there are labels and overlay, not coco"),
+        (
+            ("segment", "--volume", "--hierarchy"),
+            "--save has labels and overlay for volumes, not ucm",
+        ),
+        (
+            ("segment", "--volume", "--save", "coco"),
+            "--save has labels and overlay for volumes, not coco",
+        ),
         (("segment", "--volume", "--labels-format", "png"), "tif or npy, not png"),
         (("segment", "--volume", "-k", "auto"), "-k must be a whole number"),
         (("segment", "--volume", "--spacing", "1,2"), "not three positive numbers"),
-        (("segment", "--spacing", "1,2,3"), "give --volume"),
+        (("segment", "--spacing", "1,2,3"), "add --volume"),
         (("sweep", "--volume"), "'sweep' takes no volumes; 'pfeseg segment' does"),
         (("downsample", "--volume"), "'downsample' takes no volumes"),
     ],
@@ -244,7 +250,7 @@ def test_what_volumes_do_not_take_is_said_in_one_line(stack, words, message):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("one.tif", "has 1 page(s), and a volume has several; images are taken without --volume"),
+        ("one.tif", "has 1 page(s), and a volume has several; for an image, leave out --volume"),
         ("sizes.tif", "its pages differ in size or type"),
         ("times.ome.tif", "has one axis of slices beside Y, X and channels, not T = 2, Z = 16"),
         ("flat.npy", "must have shape"),

@@ -3,8 +3,8 @@
 #
 #   sbatch slurm_array.sh photos results
 #
-# A job that was put back into the queue goes on where it was. If jobs fail or run out of time,
-# submit the whole array again: what is done is left as it is.
+# A job that was put back into the queue continues where it was stopped. If jobs fail or run out
+# of time, submit the whole array again: what is done is left as it is.
 #SBATCH --job-name=pfeseg
 #SBATCH --array=1-20
 #SBATCH --cpus-per-task=4

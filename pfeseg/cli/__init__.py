@@ -63,7 +63,7 @@ class Group(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; the name of an image in its place gets advice."""
         if args[0] not in COMMANDS and _may_be_image(args[0]):
-            ctx.fail(f"{args[0]} is no command; to cut an image, use 'pfeseg segment {args[0]}'")
+            ctx.fail(f"{args[0]} is not a command; to cut an image, use 'pfeseg segment {args[0]}'")
         if args[0] not in COMMANDS and not args[0].startswith("-"):
             ctx.fail(f"there is no command {args[0]}{_likely(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)

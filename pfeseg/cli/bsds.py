@@ -44,7 +44,7 @@ from pfeseg.segmentation.methods import METHODS
     default="train",
     show_default=True,
     heading=Heading.INPUTS,
-    help="Part of the data set.",
+    help="Part of the data set to run on.",
 )
 @option(
     "--methods",
@@ -57,7 +57,7 @@ from pfeseg.segmentation.methods import METHODS
     "levels of the hierarchy of regions.",
 )
 @dims_option("Dimensions to run, each with k = d; auto and hierarchy do not use them.", "5:25")
-@engine_options("Images to work on at the same time.")
+@engine_options("Number of images to work on at the same time.")
 @option(
     "--limit",
     type=click.IntRange(min=1),
@@ -91,7 +91,7 @@ def bsds(
 
     ROOT holds images/SPLIT/NAME.jpg and groundTruth/SPLIT/NAME.mat. Every image is segmented by
     every method with every d, and k = d. Each segmentation is scored at full size, both as it is
-    and after cleaning: connected regions of at least 0.5 % of the image.
+    and cleaned, which leaves connected regions of at least 0.5 % of the image.
 
     The method 'hierarchy' builds one hierarchy of regions for each image, with the d of the
     settings. Its regions are scored at the 99 levels of the benchmark, and its contours as
@@ -100,9 +100,9 @@ def bsds(
     \b
     This writes into DIR:
       table.md            the paper's table with bootstrap intervals, and the published figures
-      scores.csv          all scores and times; rows/METHOD/*.csv those of each image
+      scores.csv          all scores and times; rows/METHOD/*.csv has those of each image
       figure1.png, .pdf   some images and their segmentations for d = 5, 10, ..., 25;
-                          figure1_hierarchy.* those of the levels 0.3, 0.4, ..., 0.7
+                          figure1_hierarchy.* shows the levels 0.3, 0.4, ..., 0.7
       figure2.png, .pdf   box plots of the computing time for each d, and for the hierarchy
       segs/METHOD/*.mat   the segmentations, in the format of the benchmark
       ucm/*.mat           the contour maps of the hierarchy, in the format of the benchmark

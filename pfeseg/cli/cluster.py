@@ -9,11 +9,14 @@ import click
 
 from pfeseg.cli.options import (
     Command,
+    Heading,
     check_output,
+    option,
     output_file_options,
     reading_options,
 )
 from pfeseg.cli.settings import make_settings, settings_options
+from pfeseg.cli.values import number_or
 from pfeseg.cli.wording import counted_regions, say
 
 
@@ -22,7 +25,16 @@ from pfeseg.cli.wording import counted_regions, say
 @click.argument("image", required=False, type=click.Path(path_type=Path))
 @output_file_options
 @reading_options
-@settings_options("cluster")
+@option(
+    "-k",
+    "--segments",
+    "n_clusters",
+    type=number_or("auto", "dims"),  # auto, to be refused with the reason
+    metavar="K|dims",
+    heading=Heading.CUT,
+    help="Number of clusters; dims is the dimension of the embedding.  [default: dims]",
+)
+@settings_options("cluster", without=("n_clusters",))
 def cluster(
     embedding_file: Path,
     image: Path | None,

@@ -73,8 +73,8 @@ SAVEABLE = ("labels", "embedding", "picture")
     "--id-column",
     metavar="COLUMN|none",
     heading=Heading.INPUTS,
-    help="Column that names the rows.  [default: the first, if it is called id or the like, or if "
-    "its text differs in every row]",
+    help="Column that names the rows.  [default: the first, if it is called id or the like, or "
+    "holds a different text in every row]",
 )
 @option(
     "--scale",
@@ -125,7 +125,7 @@ SAVEABLE = ("labels", "embedding", "picture")
 )
 @overwrite_option
 @skip_existing_option("files")
-@engine_options("Files to cluster at the same time.")
+@engine_options("Number of files to cluster at the same time.")
 @threads_option
 @option(
     "--json",
@@ -152,7 +152,7 @@ def cluster_data(
 ) -> int:  # fmt: skip
     """Cluster the rows of tables or the nodes of graphs.
 
-    DATA is a file or a quoted pattern such as '*.csv': CSV, TSV or other text (.gz too), .npy,
+    DATA is a file or a quoted pattern such as "*.csv": CSV, TSV or other text (.gz too), .npy,
     .npz or Parquet. Each row is a point, each column a measurement; a header, and a column that
     names the rows, are recognised. Missing values and columns of text are refused, and the error
     names them.
@@ -160,9 +160,9 @@ def cluster_data(
     For each file, this writes STEM_clusters.csv (each row and its cluster, 0, 1, ...) and STEM.json
     (settings, sizes of the clusters, timings).
 
-    A file is done, and --skip-existing leaves it out, if its report tells that its results were
-    made from the same data with the same settings. Results of other settings are refused; with
-    --overwrite they are made again.
+    With --skip-existing, a file is skipped if its STEM.json says that the results were made from
+    the same data with the same settings. If they were not, the file is refused, unless --overwrite
+    is given as well: then it is done again.
 
     \b
     Examples:

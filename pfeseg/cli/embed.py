@@ -27,7 +27,7 @@ def embed(
     threads: int | None,
     **options: Any,
 ) -> None:  # fmt: skip
-    """Compute the embedding of GRAPH.npz (made by 'graph'), starting from INIT.npz (by 'init')."""
+    """Compute the embedding of GRAPH.npz (from 'graph'), starting from INIT.npz (from 'init')."""
     settings = make_settings(**options)
     check_output(output, overwrite, (".npz",), graph_file, init_file)
     from pfeseg.run.stages import embed_stage

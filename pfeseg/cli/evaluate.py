@@ -50,16 +50,16 @@ def evaluate(
     be folders: then NAME.*, NAME_labels.* or NAME_ucm.* is compared with NAME.mat, or else with
     NAME.png, .tif or .npy.
 
-    A small VI is good; all other scores should be large. Two kinds are not part of the benchmark:
-    the adjusted Rand index (ARI), and the overlap of each region of the ground truth with the best
-    region of LABELS, averaged over all regions (IoU and Dice). Over a data set, ODS is the score of
-    the one setting that is best for all images, OIS that of the best setting for each image, and
-    'best' that of the best setting for each region.
+    VI should be small, and all other scores large. Not part of the benchmark are the adjusted Rand
+    index (ARI), and IoU and Dice, the overlap of each region of the ground truth with the best
+    region of LABELS, averaged over all regions. Over a data set, ODS is the score of the one
+    setting that is best for all images, OIS that of the best setting for each image, and 'best'
+    that of the best setting for each region.
 
     With --boundaries, boundary pixels are matched one to one, within 0.75 % of the image's
     diagonal. Precision is the share of the boundary pixels of LABELS that are matched, recall the
     share of those of the ground truth, and F their harmonic mean; average precision is the area
-    below the curve of the two.
+    below the curve of precision over recall.
 
     \b
     Examples:

@@ -22,7 +22,7 @@ LIBRARIES = ("numpy", "scipy", "scikit-image", "scikit-learn", "imageio", "pillo
 def info(file: Path | None, as_json: bool, allow_huge: bool) -> None:
     """Show what FILE contains: a stage file, a label map or a report.
 
-    Without FILE, it tells the version, the compiled kernels in use, the number of threads and the
+    Without FILE, it shows the version, the compiled kernels in use, the number of threads and the
     versions of the libraries.
     """
     facts = _describe(file, allow_huge) if file else _installation()

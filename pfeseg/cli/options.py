@@ -136,7 +136,7 @@ def output_folder_option(command: F) -> F:
     return option(
         "-o", "--output", type=click.Path(path_type=Path), metavar="DIR", heading=Heading.RESULTS,
         callback=_folder_for_results,
-        help="Folder for results.  [default: next to inputs]",
+        help="Folder for results.  [default: next to the inputs]",
     )(command)  # fmt: skip
 
 
@@ -205,7 +205,7 @@ def overlay_size_option(command: F) -> F:
     """Add ``--overlay-size``."""
     return option(
         "--overlay-size", type=click.IntRange(min=1), metavar="PIXELS", heading=Heading.RESULTS,
-        help="Longer side of the overlay; it is never enlarged.  [default: that of the image]",
+        help="Longest side that the overlay may have.  [default: that of the image]",
     )(command)  # fmt: skip
 
 
@@ -258,8 +258,9 @@ def reading_options(command: F) -> F:
 
     command = option(
         "--nodata", type=float, multiple=True, metavar="VALUE", heading=Heading.INPUTS,
-        help="Ignore pixels whose bands all have this value, or nan (not a number). Can be given "
-             "more than once. What a TIFF file itself declares as no data is always ignored.",
+        help="Ignore pixels whose bands all have this value; nan is for pixels that are not a "
+             "number. Can be given more than once. What a TIFF file itself declares as no data is "
+             "always ignored.",
     )(cast("F", packed))  # fmt: skip
     command = option(
         "--mask", metavar="FILE|alpha", heading=Heading.INPUTS,
@@ -272,8 +273,8 @@ def reading_options(command: F) -> F:
         "--stretch", type=stretch, metavar="auto|none|minmax|P:Q", heading=Heading.INPUTS,
         help="Values that become black and white: the smallest and the largest (minmax), two "
              "percentiles such as 0.1:99.9, or the limits of the data type (none). auto keeps "
-             "8-bit values and floats in [0, 1] as they are, and stretches images that use less "
-             "than half of their bits."
+             "8-bit values and floats in [0, 1] as they are, and stretches images whose "
+             "values span less than half of the range that their bits allow."
              "  [default: auto]",
     )(command)  # fmt: skip
     command = option(

@@ -31,7 +31,7 @@ from pfeseg.errors import InvalidInputError
     help="Page to write.  [default: OUT/report.html, or that of the sweep]",
 )
 @overwrite_option
-@jobs_option("Images to work on at the same time.")
+@jobs_option("Number of images to work on at the same time.")
 @quiet_option("Print errors only.")
 def report(folder: Path, output: Path | None, overwrite: bool, jobs: int, quiet: bool) -> None:
     """Show the results in OUT, a folder written by 'segment', 'sweep' or 'bsds', on a web page.

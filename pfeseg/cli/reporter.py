@@ -70,8 +70,10 @@ class Reporter:
         written = ", ".join(row.results.values())
         say(f"{row.input}: {_counted(row)} in {row.seconds:.1f} s -> {written}")
         if self._total == 1 and row.next_steps:
+            now = row.regions or 0
+            which = " or ".join("fewer" if n < now else "more" for n in row.next_steps)
             steps = " or ".join(map(str, row.next_steps))
-            click.echo(f"  --regions {steps} would be the next step", err=True)
+            click.echo(f"  for {which} regions, give --regions {steps}", err=True)
         if self._verbose:
             stages = (f"{stage} {seconds:.3f} s" for stage, seconds in row.timings.items())
             click.echo("  " + ", ".join(stages), err=True)
@@ -79,7 +81,7 @@ class Reporter:
     def break_off(self, error: str) -> None:
         """Say why no more images can be worked on."""
         self._is_broken_off = True
-        rest = "; the same with --skip-existing goes on from here"
+        rest = "; the same command with --skip-existing continues from here"
         say(f"Error: {in_options(error)}{rest}")
 
     def finish(self) -> int:

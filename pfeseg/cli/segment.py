@@ -124,7 +124,7 @@ COMMON = (
 @reading_options
 @volume_options
 @tile_option
-@engine_options("Images to work on at the same time.")
+@engine_options("Number of images to work on at the same time.")
 @threads_option
 @memory_option
 @option(
@@ -173,7 +173,7 @@ def segment(
 ) -> int:  # fmt: skip
     """Cut one or more images into regions.
 
-    INPUT is an image, a folder, a quoted pattern such as '*.jpg', or - for standard input. DIR is
+    INPUT is an image, a folder, a quoted pattern such as "*.jpg", or - for standard input. DIR is
     created if it does not exist; with -r it mirrors the subfolders of the inputs.
 
     For each image, this writes STEM_labels.png (each pixel's region number in 16 bits, which image
@@ -208,7 +208,7 @@ def segment(
         unused |= {"report": wants_page}
         settings = make_volume_settings(options, max_voxels, unused)
     elif spacing or max_voxels:
-        raise click.UsageError("--spacing and --max-voxels are those of volumes; give --volume")
+        raise click.UsageError("--spacing and --max-voxels are for volumes; add --volume")
     else:
         settings = _image_settings(kinds, options)
         if tile is not None:

@@ -89,15 +89,15 @@ _SETTINGS = (
              else f"{USUAL_DIMS}, or fewer in an image of fewer pixels"),
     _setting("cluster", "-k", "--segments", "n_clusters", heading=Heading.CUT,
              type=number_or("auto", "dims"), metavar="K|auto|dims",
-             help="Make K clusters of regions that look alike; auto chooses K as 'sweep' does, "
-                  "dims takes D.",
+             help="Group regions that look alike into K clusters; auto chooses K as 'sweep' does, "
+                  "and dims makes as many as the embedding has dimensions.",
              show=lambda cut: str(cut.n_clusters) if isinstance(cut, Clusters) else "none"),
     _setting("cluster", "--cluster", heading=Heading.CUT, type=click.Choice(CLUSTERED),
              help="Cluster whole regions, by how they look, or single pixels, by the embedding "
                   "alone, as the paper and all other methods do."),
     _setting("merge", "--regions", "n_regions", heading=Heading.CUT, type=click.IntRange(min=1),
              metavar="N",
-             help="Cut into this many regions, or as many as there are.",
+             help="Cut into this many regions, or into the finest ones if these are fewer.",
              show=lambda cut: "chosen by --level"),
     _setting("merge", "--level", "level", heading=Heading.CUT, type=click.FloatRange(0, 1),
              metavar="T",
@@ -139,8 +139,8 @@ _SETTINGS = (
                   "or a multiple of the image's root mean square difference, such as 0.8rms."),
     _setting("graph init", "--texture", heading=Heading.METHOD, type=click.FloatRange(min=0),
              metavar="WEIGHT",
-             help="Weight of local contrast beside CIELAB colour, in the mutual information and "
-                  "in the mixture; 0 gives a mixture of RGB colours alone."),
+             help="How much local contrast counts beside CIELAB colour, in the mutual information "
+                  "and in the mixture; with 0, the mixture is one of RGB colours alone."),
     _setting("init", "--assignment", heading=Heading.METHOD, type=click.Choice(ASSIGNMENTS),
              help="Start from each pixel's likeliest component of the mixture (hard), or from the "
                   "probabilities of all components (soft)."),
@@ -151,23 +151,23 @@ _SETTINGS = (
     _setting("embed", "--r-relaxed", heading=Heading.SOLVER, type=float, metavar="NUMBER",
              help="Weight of the fidelity term in Stage II."),
     _setting("embed", "--soc-iterations", heading=Heading.SOLVER, type=int, metavar="N",
-             help="Maximum number of iterations of Stage I, outer loop."),
+             help="Maximum number of iterations of the outer loop of Stage I."),
     _setting("embed", "--split-iterations", heading=Heading.SOLVER, type=int, metavar="N",
-             help="Maximum number of iterations of Stage I, inner loop."),
+             help="Maximum number of iterations of the inner loop of Stage I."),
     _setting("embed", "--relaxed-iterations", heading=Heading.SOLVER, type=int, metavar="N",
              help="Maximum number of iterations of Stage II."),
     _setting("embed", "--tol", heading=Heading.SOLVER, type=float, metavar="NUMBER",
              help="Relative change at which a loop stops.", show=lambda value: f"{value:.2g}"),
     _setting("embed", "--linear-solver", heading=Heading.SOLVER,
              type=click.Choice(LINEAR_SOLVERS),
-             help="Compiled solver (pcg), or exact reference in SciPy (direct)."),
+             help="Use the compiled solver (pcg), or the exact reference in SciPy (direct)."),
     _setting("embed", "--preconditioner", heading=Heading.SOLVER,
              type=click.Choice(PRECONDITIONERS),
              help="Incomplete Cholesky factorisation (ic0), as in the paper, or a complete one "
                   "(cholesky), which makes every solve exact; auto takes the complete one unless "
                   "it would be too large."),
     _setting("embed", "--pcg-rtol", heading=Heading.SOLVER, type=float, metavar="NUMBER",
-             help="Relative residual at which PCG stops, with ic0."),
+             help="Relative residual at which conjugate gradients stop; used with ic0 only."),
     _setting("embed", "--precision", heading=Heading.SOLVER,
              type=click.Choice(PRECISIONS), help="Precision of the compiled solver."),
 )  # fmt: skip
@@ -248,7 +248,7 @@ def _check_level(cut: Cut, report: dict[str, Any]) -> None:
         return
     if report.get("method_version", 0) < LEVELS_SINCE:
         raise InvalidInputError(
-            f"its level {cut.level:g} is of an earlier version, whose levels meant other cuts; "
+            f"its level {cut.level:g} is of an earlier version, where levels meant other cuts; "
             f"give {argument('level')}, {argument('n_regions')} or {argument('n_clusters')} too"
         )
 

@@ -51,7 +51,8 @@ if TYPE_CHECKING:
     type=numbers,
     metavar="FIRST:LAST|K,...",
     heading=Heading.CUT,
-    help="Numbers of clusters to try with each d.  [default: show k = d, choose from 3:8]",
+    help="Numbers of clusters to try with each d.  [default: k = d; the recommended k is chosen "
+    "from 3:8]",
 )
 @option(
     "--levels",
@@ -79,7 +80,7 @@ if TYPE_CHECKING:
 @output_folder_option
 @report_option("STEM_sweep.html, with sliders through the trials")
 @overwrite_option
-@engine_options("Dimensions to work on at the same time.")
+@engine_options("Number of dimensions to work on at the same time.")
 @threads_option
 @memory_option
 @option(
@@ -113,23 +114,25 @@ def sweep(
     """Segment IMAGE in many ways (dimensions, clusters, levels, regions), and recommend one.
 
     This prints a table and writes STEM_sweep.csv (a row for each segmentation), STEM_sweep.png (a
-    sheet of pictures) and STEM_sweep.npz (from which 'pfeseg report' makes a page). All d share
-    one graph and one factorisation of the solver's systems. All k, levels and numbers of regions
-    of one d share one solve and one hierarchy of regions.
+    sheet of pictures) and STEM_sweep.npz (from which 'pfeseg report' makes a page). The
+    graph is built once for all d, and the embedding is computed once for each d, whatever the
+    number of clusters, levels or regions.
 
     \b
-    energy         mean over the channels of |M y|_1 / |D^1/2 y|_2; small is flat
-    flatness       share of the edges along which the embedding does not change
-    orthogonality  squared error of Y^T D Y = I
-    agreement      see below
+    The table says of each segmentation:
+      energy         mean over the channels of |M y|_1 / |D^1/2 y|_2; small is flat
+      flatness       share of the edges along which the embedding does not change
+      orthogonality  squared error of Y^T D Y = I
+      agreement      mean Rand index with all the other segmentations
 
-    The recommendation needs no ground truth. For clusters, it is the consensus: the segmentation
-    that agrees best with all the others, by the mean Rand index (its 'agreement'). The idea is that
-    a real boundary is found by many segmentations, and a chance one only by a few. 'pfeseg segment
-    -d auto -k auto' chooses in the same way, from d in 5:10 and k in 3:8.
+    The recommendation needs no ground truth. If clusters are tried, it is the segmentation that
+    agrees best with all the others, because a real boundary is found by many segmentations, and a
+    chance one only by a few. 'pfeseg segment -d auto -k auto' chooses in the same way, from d in
+    5:10 and k in 3:8.
 
-    For levels and regions, it is the default level, or the number of regions that this level gives.
-    With several d, it is the d whose cut at the default level agrees best with those of the others.
+    If levels or numbers of regions are tried, it is the default level, or the number of regions
+    that this level gives. With several d, it is the d whose cut at the default level agrees best
+    with those of the others.
 
     With --ground-truth, the best segmentation by each metric is printed too. With k = d, this is
     the paper's dynamic scheme.

@@ -37,10 +37,12 @@ def check_tiled(
     others = [kind for kind in kinds if kind not in BY_TILES]
     if others:
         raise click.UsageError(
-            f"--tile writes {', '.join(BY_TILES)}; not {', '.join(others)}, for which all of an "
-            "image is needed"
+            f"--tile writes {', '.join(BY_TILES)}; not {', '.join(others)}, which would need the "
+            "whole image at once"
         )
     if labels_format == "png":
         raise click.UsageError("--tile writes label maps as tif or npy, not as png")
     if "-" in inputs:
-        raise click.UsageError("--tile reads files by parts, and standard input is none")
+        raise click.UsageError(
+            "--tile reads files part by part, which standard input does not allow"
+        )

@@ -44,8 +44,8 @@ def volume_options(command: F) -> F:
     return option(
         "--volume", is_flag=True, heading=Heading.INPUTS,
         help="Read each file, a TIFF stack or a 3-D array (.npy), as one volume, and cut it into "
-             "8 clusters of voxels, or as many as -k says (-d is the same unless given). With "
-             "--min-region, these become connected regions.",
+             "8 clusters of voxels, or as many as -k says. -d is the number of clusters unless "
+             "given. --min-region splits the clusters into connected regions.",
     )(command)  # fmt: skip
 
 
@@ -85,5 +85,5 @@ def check_kinds_of_volumes(kinds: Sequence[str], labels_format: str | None) -> N
     foreign = [kind for kind in kinds if kind not in SAVEABLE_OF_VOLUMES]
     if foreign:
         raise click.UsageError(
-            f"of volumes there are {' and '.join(SAVEABLE_OF_VOLUMES)}, not {', '.join(foreign)}"
+            f"--save has {' and '.join(SAVEABLE_OF_VOLUMES)} for volumes, not {', '.join(foreign)}"
         )

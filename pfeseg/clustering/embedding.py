@@ -46,7 +46,7 @@ def cluster_embedding(Y: ArrayLike, n_segments: int, seed: int = 0) -> NDArray[n
     Raises
     ------
     InvalidInputError
-        For what is no such array, and for fewer rows than clusters.
+        For anything that is not such an array, and for fewer rows than clusters.
 
     Examples
     --------

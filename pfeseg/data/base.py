@@ -150,7 +150,7 @@ class OnGraph(BaseEstimator):  # type: ignore[misc]
             )
         if not (self.n_jobs is None or is_whole(self.n_jobs, -MAX_THREADS)) or self.n_jobs == 0:
             raise InvalidInputError(
-                f"{argument('n_jobs')} must be a whole number but 0, or None; got "
+                f"{argument('n_jobs')} must be a whole number other than 0, or None; got "
                 f"{shown(self.n_jobs)}"
             )
 

@@ -94,7 +94,9 @@ def _find_unseen(
         if path.exists():
             path.unlink(missing_ok=True)
         else:
-            objections[worker] = f"writes into {probe.parent} what is not seen here; {_SHARED}"
+            objections[worker] = (
+                f"writes into {probe.parent} files that are not seen here; {_SHARED}"
+            )
             client.run(remote.remove_files, probe, workers=[worker], on_error="ignore")
     return objections
 

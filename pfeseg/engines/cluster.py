@@ -118,7 +118,7 @@ def _connect(target: Any, distributed: Any) -> Any:
     except (OSError, ValueError, TypeError) as error:
         raise InvalidInputError(
             f"no Dask scheduler answers at {target}; start one with 'dask scheduler', and give "
-            f"the address that it tells to {argument('dask')}"
+            f"the address that it prints to {argument('dask')}"
         ) from error
 
 

@@ -63,11 +63,11 @@ def _problem(data: Any, shape: tuple[int, int]) -> str:
     if not data.transform.is_identity:
         return ""
     if data.gcps[0]:
-        return "it is told by ground control points only; gdalwarp makes a transform of them"
+        return "it is given by ground control points only; gdalwarp turns them into a transform"
     if data.rpcs:
         return (
-            "it is told by rational polynomial coefficients only; gdalwarp -rpc makes a transform "
-            "of them"
+            "it is given by rational polynomial coefficients only; gdalwarp -rpc turns them "
+            "into a transform"
         )
     return "the file has no transform from pixels to coordinates"
 

@@ -77,7 +77,7 @@ class Found:
             parts.setdefault(remedy, []).append(f"{count} {ending or 'without an ending'}")
         parts[""] = parts.pop("", [])  # the last
         said = [", ".join(counted) + remedy for remedy, counted in parts.items() if counted]
-        return f"left out {'; '.join(said)}"
+        return f"files left out: {'; '.join(said)}"
 
 
 def expand_inputs(names: Iterable[str], recursive: bool = False) -> Found:

@@ -60,7 +60,8 @@ def write_labels(
     Raises
     ------
     InvalidInputError
-        For what is no label map, for another ending, and for labels that the format cannot hold.
+        For anything that is not a label map, for another ending, and for labels that the format
+        cannot hold.
     OSError
         If the file cannot be written.
 
@@ -122,8 +123,7 @@ def _write_place(
 
 def _warn_of_lost_place() -> None:
     warnings.warn(
-        "an array of NumPy's does not hold a place on earth; "
-        f"{argument('labels_format', 'tif')} does",
+        f"a NumPy file cannot hold a place on earth; {argument('labels_format', 'tif')} does",
         ImageWarning,
         stacklevel=4,
     )
@@ -203,8 +203,8 @@ def read_labels(path: Path, allow_huge: bool = False) -> NDArray[np.int64]:
         labels = labels.astype(np.uint8)
     if labels.ndim != 2 or not np.issubdtype(labels.dtype, np.integer):
         raise InvalidInputError(
-            f"{path}: a label map holds one integer a pixel, but this is of shape "
-            f"{labels.shape} and {labels.dtype}"
+            f"{path}: a label map holds one integer per pixel, but this has shape "
+            f"{labels.shape} and type {labels.dtype}"
         )
     if labels.size == 0 or labels.min() < 0 or labels.max() > MAX_LABEL:
         raise InvalidInputError(f"{path}: a label map holds numbers from 0 to {MAX_LABEL}")

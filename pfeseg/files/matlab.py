@@ -158,7 +158,7 @@ def _contour_map(path: Path, content: dict[str, Any]) -> NDArray[np.float64]:
     if not _is_map(ucm2) or min(ucm2.shape) < 3 or not all(side % 2 for side in ucm2.shape):
         raise InvalidInputError(f"{path}: 'ucm2' must be a matrix of 2 h + 1 by 2 w + 1 numbers")
     if not np.isfinite(ucm2).all():
-        raise InvalidInputError(f"{path}: 'ucm2' holds what is no finite number")
+        raise InvalidInputError(f"{path}: 'ucm2' holds a value that is not a finite number")
     return np.asarray(ucm2)
 
 
@@ -167,7 +167,7 @@ def _checked(path: Path, maps: Any) -> list[Labels]:
         raise InvalidInputError(f"{path}: holds no segmentation")
     for labels in maps:
         if not _is_map(labels) or not _is_whole(labels):
-            raise InvalidInputError(f"{path}: a segmentation must hold one whole number a pixel")
+            raise InvalidInputError(f"{path}: a segmentation must hold one whole number per pixel")
     return [labels.astype(np.int64) for labels in maps]
 
 

@@ -44,9 +44,11 @@ def read_raster(
     allow_huge : bool
         Read images of more than 100 million pixels too.
     mask : str, optional
-        File of an image of the same size, not zero inside; "alpha" is the file's own.
+        File of an image of the same size that is zero outside; "alpha" takes the alpha channel of
+        the source itself.
     nodata : sequence of float
-        Outside is where all bands have one of these values, or what the file calls no data.
+        Pixels whose bands all have one of these values are outside, and so is what the file itself
+        calls no data.
     name : str, optional
         What to call the source in messages.
 
@@ -57,8 +59,8 @@ def read_raster(
     Raises
     ------
     InvalidInputError
-        For what is no image that can be read, and for a stretch, bands or a mask that do not
-        fit it. The message begins with the name of the source.
+        For anything that is not an image that can be read, and for a stretch, bands or a mask
+        that do not fit it. The message begins with the name of the source.
 
     Examples
     --------

@@ -288,6 +288,6 @@ def _refuse_foreign(folder: Path, own: re.Pattern[str]) -> None:
     foreign = [name for name in entries if not own.fullmatch(name)]
     if foreign:
         raise InvalidInputError(
-            f"{folder}: not replaced, as it holds {foreign[0]}, which is no result; "
+            f"{folder}: not replaced, as it holds {foreign[0]}, which is not a result; "
             "move or remove it first"
         )

@@ -136,6 +136,6 @@ def _check_form(
         if side != expected or (side < 1 and letter != "m"):
             raise ValueError(f"its {name} has shape {array.shape}")
     if kinds == NUMBERS and not (np.abs(array) <= LARGEST).all():
-        raise ValueError(f"its {name} holds more than {LARGEST:g}, or what is no number")
+        raise ValueError(f"its {name} holds more than {LARGEST:g}, or a value that is not a number")
     if name == "degrees" and not (array > 0).all():
         raise ValueError("its degrees are not all positive")

@@ -79,4 +79,4 @@ def _check_trials(trials: Sequence[Any], n_maps: int, recommended: int) -> None:
         if not (isinstance(trial["row"], dict) and isinstance(trial["command"], str)):
             raise ValueError("a trial lacks a field")
         if not all(value is None or type(value) in (int, float) for value in trial["row"].values()):
-            raise ValueError("a row holds what is no number")
+            raise ValueError("a row holds a value that is not a number")

@@ -98,7 +98,7 @@ def split_line(line: str, delimiter: str | None) -> list[str]:
     try:
         return [field.strip() for field in next(csv.reader([line], delimiter=delimiter))]
     except csv.Error as error:
-        raise InvalidInputError(f"holds a line that is no row of a table ({error})") from error
+        raise InvalidInputError(f"holds a line that is not a row of a table ({error})") from error
 
 
 def is_number(text: str) -> bool:

@@ -96,8 +96,8 @@ def _read_stack(
         sheets: list[Any] = [tiff.pages[index] for index in page_sheets(tiff)]
         if len(sheets) < 2:
             raise InvalidInputError(
-                f"{name}: has {len(sheets)} page(s), and a volume has several; images are taken "
-                f"without {argument('volume', True)}"
+                f"{name}: has {len(sheets)} page(s), and a volume has several; for an image, "
+                f"leave out {argument('volume', True)}"
             )
         largest = max(sheets, key=_bytes_of)
         shape = (len(sheets), largest.imagelength, largest.imagewidth)

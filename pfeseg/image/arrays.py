@@ -53,7 +53,7 @@ class Raster:
     mask : (h, w) array of bool or None
         Which pixels belong to the image, if not all do.
     georeference : Georeference or None
-        Where on earth it lies, as its file told; only what is written knows of it.
+        Where on earth it lies, as its file says; used only for what is written.
 
     Examples
     --------
@@ -215,10 +215,10 @@ def as_raster(
 
     Parameters
     ----------
-    image : (h, w) or (h, w, c) array, or image of Pillow's
+    image : (h, w) or (h, w, c) array, or Pillow image
         Integers, truth values or floats of any size and order of bytes, in an array or in
         anything that NumPy can turn into one. Four bands of 8 bits are red, green, blue and
-        opacity, and are put on white, unless `bands` are given. An image of Pillow's is read as
+        opacity, and are put on white, unless `bands` are given. A Pillow image is read as
         its file is: turned upright by its EXIF data, transparent pixels put on white, palettes
         and CMYK turned into RGB. A `Raster` stays as it is.
     stretch : str
@@ -243,13 +243,13 @@ def as_raster(
     Raises
     ------
     InvalidInputError
-        For what is no image, or is empty, for NaN and infinite values that no mask leaves out, and
-        for a stretch, bands or a mask that do not fit.
+        For anything that is not an image, or is empty, for NaN and infinite values that no mask
+        leaves out, and for a stretch, bands or a mask that do not fit.
 
     Warns
     -----
     ImageWarning
-        Where bands are not used, or one is taken for opacity, though nobody said so.
+        Where bands are not used, or one is taken for opacity, without having been asked for.
 
     Examples
     --------

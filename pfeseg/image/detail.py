@@ -85,13 +85,13 @@ def measure_texture(image: ImageLike, shape: tuple[int, int]) -> FloatArray:
     Returns
     -------
     (h, w, 2) array
-        In units of CIELAB; times a weight, what `build_pixel_graph` and `gmm_initial_embedding`
-        take as texture.
+        In units of CIELAB. Multiplied by a weight, it is what `build_pixel_graph` and
+        `gmm_initial_embedding` take as texture.
 
     Raises
     ------
     InvalidInputError
-        For what is no image or no size, and for a size larger than the image.
+        For anything that is not an image or a size, and for a size larger than the image.
 
     Examples
     --------

@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Georeference:
-    """Where on earth an image lies; no stage of a segmentation looks at it, only what is written.
+    """Where on earth an image lies; used for what is written, never for the segmentation.
 
     Attributes
     ----------
@@ -103,11 +103,11 @@ class Georeference:
 
     @property
     def decimals(self) -> int:
-        """Decimals of a coordinate that tell a hundredth of a pixel."""
+        """Decimals that a coordinate needs to tell a hundredth of a pixel."""
         return max(0, 2 - math.floor(math.log10(self.pixel_area) / 2))
 
     def from_row(self, row: int) -> Georeference:
-        """Return where the part of the image lies that begins with a row.
+        """Return the place of the part of the image that begins with a row.
 
         Parameters
         ----------

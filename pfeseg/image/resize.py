@@ -38,7 +38,7 @@ def downsample(image: ImageLike, factor: float) -> FloatArray | Raster:
     Raises
     ------
     InvalidInputError
-        For what is no image, and for a factor that is no number or less than 1.
+        For anything that is not an image, and for a factor that is no number or less than 1.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def enlarge_labels(labels: ArrayLike, shape: tuple[int, int]) -> NDArray[np.int3
     Raises
     ------
     InvalidInputError
-        For what is no label map or no size.
+        For anything that is not a label map or a size.
 
     Examples
     --------

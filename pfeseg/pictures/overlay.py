@@ -58,7 +58,7 @@ def draw_overlay(
     Raises
     ------
     InvalidInputError
-        For what is no image or no label map, and where their sizes differ.
+        For anything that is not an image or a label map, and where their sizes differ.
 
     Examples
     --------

@@ -52,8 +52,7 @@ def build_pixel_graph(
         the differences ``||x_i - x_j||`` over all edges of this image, and
         "0.8rms" that many times as much.
     texture : (h, w, c) array, optional
-        Such as the local contrast, in units of CIELAB: what "pmi" looks at
-        beside the colours.
+        What "pmi" looks at beside the colours, such as the local contrast, in units of CIELAB.
     seed : int
         For the classes of "pmi".
 
@@ -65,7 +64,7 @@ def build_pixel_graph(
     Raises
     ------
     InvalidInputError
-        For what is no image, and for other values than these; the message says which.
+        For anything that is not an image, and for other values than these; the message says which.
 
     Examples
     --------

@@ -42,12 +42,12 @@ def gmm_initial_embedding(
         Number d of full-covariance components. Where the image has fewer
         colours than that, the last columns of the result are zero.
     assignment : {"hard", "soft"}
-        One-hot of the most likely component, or the posterior probabilities.
+        1 for the most likely component and 0 for the others, or the posterior probabilities.
     seed : int
         For the mixture.
     texture : (h, w, c) array, optional
-        Such as the local contrast, in units of CIELAB. The mixture is then one
-        of CIELAB colours and texture together, else of RGB colours.
+        The local contrast, for example, in units of CIELAB. The mixture is then one of CIELAB
+        colours and texture together; without it, one of RGB colours.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def gmm_initial_embedding(
     Raises
     ------
     InvalidInputError
-        For what is no image, and for other values than these; the message says which.
+        For anything that is not an image, and for other values than these; the message says which.
 
     Examples
     --------

@@ -51,7 +51,7 @@ def clean_regions(labels: ArrayLike, image: ImageLike, smallest: float) -> Label
     Raises
     ------
     InvalidInputError
-        For what is no label map or no image, and where their sizes differ.
+        For anything that is not a label map or an image, and where their sizes differ.
 
     Examples
     --------

@@ -110,7 +110,7 @@ class Hierarchy:
 
     @property
     def n_regions(self) -> int:
-        """Number of the finest regions, without that which is outside."""
+        """Number of the finest regions, not counting what is outside."""
         return len(self.merges) + (self.outside is None)
 
     @property
@@ -141,7 +141,7 @@ class Hierarchy:
         return self._after(self._merges_at(level))[self.base]
 
     def with_regions(self, n_regions: int) -> Labels:
-        """Return the segmentation into so many regions, or into all there are if they are fewer.
+        """Return the segmentation into a number of regions, or the finest if it has fewer.
 
         Parameters
         ----------
@@ -256,7 +256,8 @@ class Hierarchy:
         Raises
         ------
         InvalidInputError
-            For what is no label map, or holds regions that this hierarchy does not have.
+            For anything that is not a label map, or holds regions that this hierarchy does not
+            have.
         """
         base = self._checked_base(base)
         if np.array_equal(base, self.base):
@@ -280,15 +281,15 @@ class Hierarchy:
         return split_inside(base, base != self.outside, self.outside)
 
     def absorb_splinters(self, base: Labels, smallest: float) -> Labels:
-        """Let the regions of a base that are too small join others, across their weakest sides.
+        """Merge regions of a base that are too small into others, across their weakest sides.
 
         Parameters
         ----------
         base : (H, W) integer array
             The regions of the hierarchy, of any size; some may be missing.
         smallest : float
-            Regions of fewer pixels join that touching one from which they part at the lowest
-            level, again and again until none is left, but for what touches none inside a mask.
+            Regions of fewer pixels join the neighbour from which they part at the lowest level,
+            again and again until none is left. Those without a neighbour inside a mask stay.
 
         Returns
         -------
@@ -298,7 +299,8 @@ class Hierarchy:
         Raises
         ------
         InvalidInputError
-            For what is no label map, or holds regions that this hierarchy does not have.
+            For anything that is not a label map, or holds regions that this hierarchy does not
+            have.
         """
         base = self._checked_base(base)
         smallest = positive_number("smallest", smallest, or_zero=True)
@@ -326,8 +328,8 @@ class Hierarchy:
         Returns
         -------
         (2 H + 1, 2 W + 1) array
-            Pixels at odd places, between them their sides; the layout of the BSDS benchmark's
-            'ucm2'.
+            Pixels are at odd places, and their sides between them, as in 'ucm2' of the BSDS
+            benchmark.
         """
         height, width = self.base.shape
         levels = np.zeros((2 * height + 1, 2 * width + 1), dtype=np.float32)

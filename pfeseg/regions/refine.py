@@ -45,7 +45,8 @@ def refine_labels(labels: ArrayLike, image: ImageLike) -> Labels:
     Raises
     ------
     InvalidInputError
-        For what is no label map or no image, and for labels that are larger than the image.
+        For anything that is not a label map or an image, and for labels that are larger than the
+        image.
 
     Examples
     --------

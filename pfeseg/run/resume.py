@@ -48,7 +48,7 @@ def _refuse_done(tasks: Iterable[FileTask]) -> None:
             for kind in task.results
             for part in task.parts_of(kind)
         ),
-        also=", or --skip-existing to leave out what is done",
+        also=", or --skip-existing to skip what is done",
     )
 
 
@@ -89,10 +89,10 @@ def _left_to_do(task: T) -> T | None:
         sizes = {part: size_of(part) if part.exists() else 0 for part in (result, *told)}
         for part, size in sizes.items():
             if size and part.name not in files:
-                raise InvalidInputError(f"{part}: exists, but {path.name} does not tell of it")
+                raise InvalidInputError(f"{part}: exists, but {path.name} does not list it")
             if size and files[part.name] != size:
                 raise InvalidInputError(
-                    f"{part}: has {size} bytes, but {path.name} tells of {files[part.name]}"
+                    f"{part}: has {size} bytes, but {path.name} says {files[part.name]}"
                 )
         if not all(sizes.values()):
             missing.append(kind)
@@ -109,7 +109,7 @@ def _compare(path: Path, report: dict[str, Any], task: FileTask) -> None:
     version, wanted_version = report.get("method_version"), task.method_version
     if not isinstance(version, int) or not isinstance(report.get(FILES), dict):
         raise InvalidInputError(
-            f"{path}: by an earlier version ({report['pfeseg_version']}), which told too little"
+            f"{path}: by an earlier version ({report['pfeseg_version']}), which recorded too little"
         )
     if version != wanted_version:
         raise InvalidInputError(f"{path}: by version {version} of the method, not {wanted_version}")

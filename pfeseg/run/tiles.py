@@ -73,8 +73,8 @@ def check_by_tiles(settings: Settings) -> None:
     """Refuse what has no meaning for a raster whose tiles are segmented one by one."""
     if isinstance(settings.resolved_cut, Clusters):
         raise InvalidInputError(
-            f"{argument('tile')} cuts a hierarchy of regions, which reaches across tiles, and "
-            f"clusters do not; give {argument('level')} or {argument('n_regions')}"
+            f"{argument('tile')} joins regions across tiles, which it cannot do with clusters; "
+            f"give {argument('level')} or {argument('n_regions')}"
         )
     if settings.n_dims == "auto":
         raise InvalidInputError(

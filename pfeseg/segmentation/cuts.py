@@ -89,7 +89,7 @@ class Clusters:
 
 @dataclass(frozen=True)
 class Regions:
-    """The hierarchy where it has so many regions, or all it has if they are fewer.
+    """The hierarchy cut into a number of regions, or the finest ones if these are fewer.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class Regions:
 
 @dataclass(frozen=True)
 class Level:
-    """The hierarchy at a level: 0 keeps its finest regions, 1 merges all.
+    """The hierarchy cut at a level: 0 keeps its finest regions, 1 merges all.
 
     A level is the share of people who draw such boundaries, see `pfeseg.regions.levels`.
 

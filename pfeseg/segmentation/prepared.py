@@ -77,7 +77,7 @@ class PreparedImage:
     small : SmallImage
         The image at the size at which it is solved, of n pixels.
     settings : Settings
-        Those that were given, with what was found out of the image.
+        The given settings, completed by what was found in the image.
 
     Raises
     ------
@@ -390,7 +390,7 @@ class PreparedImage:
         Raises
         ------
         InvalidInputError
-            For what is no hierarchy.
+            For anything that is not a hierarchy.
         """
         check_kind("tree", tree, Hierarchy)
         return steps.enlarge_hierarchy(tree, self.image, self.settings.refine, self.threads)
@@ -410,7 +410,7 @@ class PreparedImage:
         Raises
         ------
         InvalidInputError
-            For what is no label map.
+            For anything that is not a label map.
         """
         labels, refine = check_labels(small_labels), self.settings.refine
         return self.clean(steps.enlarge_clusters(labels, self.image, refine, self.threads))

@@ -175,7 +175,7 @@ class Segmentation:
 
     @property
     def has_lowered_dims(self) -> bool:
-        """Whether there are fewer dimensions than usual, as there are no more pixels."""
+        """Whether there are fewer dimensions than usual, because there are no more pixels."""
         return self.settings.n_dims == "usual" and self.n_dims < USUAL_DIMS
 
     @property

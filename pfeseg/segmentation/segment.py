@@ -44,25 +44,29 @@ def segment(
     Parameters
     ----------
     image : (H, W) or (H, W, c) array
-        Integers or floats, stretched as `Settings.stretch` says, of the bands that
-        `Settings.bands` names; or the result of `as_raster`, which is taken as it is.
+        Integers or floats, of which the bands are used that `Settings.bands` names, stretched as
+        `Settings.stretch` says; or the result of `as_raster`, which is taken as it is.
     settings : Settings, optional
     on_iteration : callable, optional
         Called with each `IterationRecord` of the solver.
-    n_regions, level, n_clusters : number, optional
-        How the labels are cut: so many regions of the hierarchy, a level of it in [0, 1], or so
-        many clusters. At most one of them; the level 0.5 unless given.
+    n_regions : int, optional
+        Cut the hierarchy into this many regions. At most one of this, `level` and `n_clusters`
+        may be given; without any of them, the labels are those of level 0.5.
+    level : float, optional
+        Cut the hierarchy at this level, from 0 to 1.
+    n_clusters : int, "auto" or "dims", optional
+        Group regions that look alike into this many clusters.
     n_dims, seed : int, optional
-        As in `Settings`, which they change.
+        In place of those of `settings`.
     preset : str, optional
         Settings to start from, "default" or "paper", in place of `settings`.
     mask : (H, W) array, optional
-        Pixels where it is zero are left out, and so are those of masked arrays: they are no
-        nodes of the graph, and 0 in the labels, where regions then count from 1.
+        Pixels where it is zero are left out, and so are the masked pixels of masked arrays. They
+        are 0 in the labels, where regions then count from 1.
     hierarchy : bool
         Return the hierarchy of regions even if the labels are not cut from it.
     threads : int, optional
-        All processors unless given; never changes the result.
+        All processors unless given. The result does not depend on it.
     on_stage : callable, optional
         Called with the name of each stage when it begins, see `pfeseg.segmentation.clock`.
 

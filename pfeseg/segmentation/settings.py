@@ -85,13 +85,13 @@ class Settings:
     max_size : int or None
         Shrink further where the longer side would still exceed this.
     neighbours, features, sigma
-        Of the pixel graph, see `build_pixel_graph`.
+        How the pixel graph is built; see `build_pixel_graph`.
     texture : float
         Weight of the local contrast beside CIELAB colours in the initial
-        embedding and in the mutual information of the graph; with 0, the
-        former starts from RGB colours alone.
+        embedding and in the mutual information of the graph; with 0, the initial embedding starts
+        from RGB colours alone.
     assignment : {"hard", "soft"}
-        Of the initial embedding, see `gmm_initial_embedding`.
+        How the initial embedding is made; see `gmm_initial_embedding`.
     seed : int
         For the classes of colour, the mixture and k-means.
     solver : SolverSettings
@@ -172,7 +172,7 @@ class Settings:
             (name,) = dataclasses.asdict(self.cut)
             raise InvalidInputError(
                 f"{argument(name)} needs a hierarchy of regions, which "
-                f"{argument('method', self.method)} has not; give {argument('n_clusters')}"
+                f"{argument('method', self.method)} does not build; give {argument('n_clusters')}"
             )
 
     @property
@@ -185,7 +185,7 @@ class Settings:
 
     @property
     def clusters_regions(self) -> bool:
-        """Whether clusters are those of regions."""
+        """Whether clusters are made of regions."""
         return self.cluster == "regions" and METHODS[self.method].has_hierarchy
 
     @property
@@ -210,7 +210,7 @@ class Settings:
         Raises
         ------
         InvalidInputError
-            For another name, and for names and values that are no settings.
+            For another name, and for names and values that are not settings.
         """
         if not isinstance(name, str) or name not in PRESETS:
             raise InvalidInputError(
@@ -233,7 +233,7 @@ class Settings:
         Raises
         ------
         InvalidInputError
-            For names and values that are no settings.
+            For names and values that are not settings.
         """
         own, of_solver = _names(Settings), _names(SolverSettings)
         unknown = set(changes) - {*own, *of_solver}
@@ -261,7 +261,7 @@ class Settings:
         Raises
         ------
         InvalidInputError
-            For what is no shape.
+            For anything that is not a shape.
         """
         if self.max_size is None:
             return self.downsample
@@ -323,7 +323,7 @@ class Settings:
         Raises
         ------
         InvalidInputError
-            For names and values that are no settings.
+            For names and values that are not settings.
         """
         if not isinstance(values, dict) or not isinstance(values.get("solver", {}), dict):
             raise InvalidInputError("settings must be an object of names and values")
@@ -362,7 +362,7 @@ class Settings:
         Raises
         ------
         InvalidInputError
-            For what is no JSON, and for names and values that are no settings.
+            For anything that is not JSON, and for names and values that are not settings.
         """
         try:
             values = json.loads(text)

@@ -187,7 +187,7 @@ def build_hierarchy(
     Y : (n, d) array
         Embedding of the small image, of n = h * w pixels, or as many as its mask leaves.
     degrees : (n,) array
-        Of the graph on which Y was solved, `Graph.degrees`.
+        `Graph.degrees` of the graph on which Y was solved.
     shape : (h, w)
         Size of the small image.
     seed : int
@@ -204,7 +204,7 @@ def build_hierarchy(
     Raises
     ------
     InvalidInputError
-        For what is no image, and for arrays that do not fit it or each other.
+        For anything that is not an image, and for arrays that do not fit it or each other.
 
     Examples
     --------
@@ -258,7 +258,7 @@ def cluster_regions(
     Raises
     ------
     InvalidInputError
-        For what is no image, and for arrays that do not fit it or each other.
+        For anything that is not an image, and for arrays that do not fit it or each other.
 
     Examples
     --------

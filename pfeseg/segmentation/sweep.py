@@ -105,7 +105,7 @@ class Sweep:
         Raises
         ------
         InvalidInputError
-            For what is no trial.
+            For anything that is not a trial.
         """
         check_kind("trial", trial, Trial)
         if isinstance(trial.cut, Clusters):
@@ -135,7 +135,7 @@ class Sweep:
         Raises
         ------
         InvalidInputError
-            For what is no trial.
+            For anything that is not a trial.
         """
         check_kind("trial", trial, Trial)
         return self.prepared.clean_small(trial.small_labels)
@@ -167,9 +167,9 @@ def sweep(
         As for `segment`.
     pairs : sequence of (d, cut), optional
         A cut is `Clusters`, `Regions`, `Level` or a number of clusters, and None stands for k = d.
-        Unless given, those that the numbers below make.
+        Unless given, they are made from the numbers below.
     candidates : sequence of (d, cut), optional
-        Pairs to recommend one of, and to be agreed with; `pairs` unless given.
+        Pairs of which one is recommended, by its agreement with the others; `pairs` unless given.
     settings : Settings, optional
     dims : sequence of int, optional
         Dimensions to try. Unless given, `AUTO_DIMS` for clusters, and for cuts of the hierarchy

@@ -44,7 +44,8 @@ class Trial:
         Number of labels. Those of clusters are counted at the size of `small_labels`, after any
         clean-up; those of a hierarchy at full size.
     small_labels : (h, w) int32 array
-        As they were cut, of one size in a sweep; see `Sweep.labels` for those of full size.
+        The labels as they were cut, of one size in a sweep; see `Sweep.labels` for those of full
+        size.
     energy, flatness, orthogonality_error : float or None
         Mean energy of the channels, share of the edges along which the embedding is flat, and
         ``||Y^T D Y - I||_F^2``; None for the methods that look at colours only.

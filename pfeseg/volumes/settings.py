@@ -122,7 +122,7 @@ class VolumeSettings:
         Raises
         ------
         InvalidInputError
-            For names and values that are no settings.
+            For names and values that are not settings.
         """
         if not isinstance(values, dict) or not isinstance(values.get("solver", {}), dict):
             raise InvalidInputError("settings must be an object of names and values")
