@@ -92,7 +92,7 @@ def test_sizes_are_checked_before_memory_is_taken(tmp_path, vast):
         file.write(bytes(100))
     with zipfile.ZipFile(tmp_path / "bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("image.npy", (tmp_path / "vast.npy").read_bytes()[:128] + bytes(10**8))
-    out = tmp_path / "out.npz"
+    out, scene = tmp_path / "out.npz", SAMPLES / "scene.png"
     for args, message in [
         (("downsample", tmp_path / "icon.png", "-o", out), "not an image that can be read"),
         (("downsample", tmp_path / "frames.gif", "--page", 1, "-o", out), "more than 100 million"),
@@ -102,6 +102,11 @@ def test_sizes_are_checked_before_memory_is_taken(tmp_path, vast):
         (("info", tmp_path / "vast.npy"), "not a label map that can be read"),
         (("evaluate", tmp_path / "vast.png", tmp_path / "vast.png"), "more than 100 million"),
         (("graph", tmp_path / "bomb.npz", "-o", out), "expected a file made by"),
+        (("segment", scene, "--mask", tmp_path / "vast.png", "-o", tmp_path), "of the same size"),
+        (
+            ("segment", scene, "--mask", tmp_path / "vast.png", "--tile", 64, "-o", tmp_path),
+            "of the same size",
+        ),
     ]:
         refused(limited(*args), message)
 
@@ -142,10 +147,12 @@ def test_pipes_and_devices_in_a_folder(tmp_path):
     folder.mkdir()
     os.mkfifo(folder / "pipe.png")
     (folder / "device.png").symlink_to("/dev/zero")
+    (folder / "loop.png").symlink_to("loop.png")
     (folder / "a.png").write_bytes((SAMPLES / "scene.png").read_bytes())
     result = limited("segment", folder, "-o", tmp_path / "out", "-d", 3, memory=4 * 10**9)
     assert "device.png: expected a file, found a device" in result.stderr
-    assert "2 images: 1 done, 1 failed" in result.stderr
+    assert "loop.png: broken link to loop.png" in result.stderr
+    assert "3 images: 1 done, 2 failed" in result.stderr
 
 
 def test_lists_of_names_have_an_end_and_may_be_pipes(tmp_path):
