@@ -111,6 +111,12 @@ def test_sizes_are_checked_before_memory_is_taken(tmp_path, vast):
         refused(limited(*args), message)
 
 
+def test_memory_that_is_short_for_scores_is_told_in_one_line(tmp_path):
+    Image.new("L", (9000, 9000)).save(tmp_path / "large.png")
+    result = limited("evaluate", tmp_path / "large.png", tmp_path / "large.png", memory=10**9)
+    refused(result, "large.png: not enough memory; shrink both label maps first")
+
+
 def test_bands_count_too(tmp_path, monkeypatch):
     import tifffile
 

@@ -7,6 +7,8 @@ that could not connect complains when Python ends.
 from __future__ import annotations
 
 import asyncio
+from importlib import import_module
+from typing import Any
 
 from pfeseg.engines.cluster import REACHABLE_WITHIN
 from pfeseg.errors import InvalidInputError, argument
@@ -23,14 +25,13 @@ def check_answers(address: str) -> None:
     if address.partition(":")[0] == "local":
         return
     try:
-        from distributed import Security
-        from distributed.comm import connect
+        distributed: Any = import_module("distributed")
     except ImportError:
         return  # which is told where the cluster is opened
 
     async def shake_hands() -> None:
-        secured = Security().get_connection_args("client")
-        comm = await connect(address, timeout=REACHABLE_WITHIN, **secured)
+        secured = distributed.Security().get_connection_args("client")
+        comm = await distributed.comm.connect(address, timeout=REACHABLE_WITHIN, **secured)
         await comm.close()
 
     try:
