@@ -323,6 +323,7 @@ def test_a_page_is_not_written_over_unasked(out):
 
 def test_a_page_in_a_folder_that_is_no_folder_is_told_of(out, tmp_path):
     (tmp_path / "loop").symlink_to("loop")
+    run("segment", tmp_path / "cat.png", "-o", out, "--template", "second")
     result = run("report", out, "-o", tmp_path / "loop" / "page.html")
     assert result.exit_code == 1
     assert "page.html: cannot be written" in result.stderr
