@@ -56,7 +56,7 @@ class Reporter:
         if error:
             self.failures[row.input] = error
             self._failures.append(one_line(error))
-            click.echo(f"Error: {self._failures[-1]}", err=True)
+            say(f"Error: {self._failures[-1]}")
         elif row.status == "skipped":
             self._skipped += 1
             if self._total == 1 and not self.quiet:
@@ -71,10 +71,10 @@ class Reporter:
         say(f"{row.input}: {_counted(row)} in {row.seconds:.1f} s -> {written}")
         if self._total == 1 and row.next_steps:
             steps = " or ".join(map(str, row.next_steps))
-            click.echo(f"  --regions {steps} would be the next step", err=True)
+            say(f"  --regions {steps} would be the next step")
         if self._verbose:
             stages = (f"{stage} {seconds:.3f} s" for stage, seconds in row.timings.items())
-            click.echo("  " + ", ".join(stages), err=True)
+            say("  " + ", ".join(stages))
 
     def break_off(self, error: str) -> None:
         """Say why no more images can be worked on."""
@@ -95,9 +95,9 @@ class Reporter:
             seconds = time.perf_counter() - self._started
             say(f"{self._total} {self._noun}: {', '.join(counts)} in {seconds:.1f} s")
             if failed:
-                click.echo("failures:", err=True)
+                say("failures:")
                 for failure in self._failures:
-                    click.echo(f"  {failure}", err=True)
+                    say(f"  {failure}")
         return 1 if failed or self._is_broken_off else 0
 
 
