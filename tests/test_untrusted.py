@@ -38,7 +38,7 @@ def limited(
     command = [sys.executable, "-c", program, *map(str, args)]
     quick = {"OPENBLAS_NUM_THREADS": "1"}  # each thread takes addresses
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=60, env=os.environ | quick
+        command, capture_output=True, text=True, timeout=timeout, env=os.environ | quick
     )
 
 
@@ -394,6 +394,38 @@ def test_a_page_reads_no_image_that_is_larger_than_its_report_says(tmp_path, vas
     (tmp_path / "a.png").write_bytes(vast)
     page = limited("report", tmp_path, "-o", tmp_path / "page.html", memory=10**9)
     assert page.returncode == 0, page.stderr
+
+
+def looping_tiff(pages: int, side: int = 9) -> bytes:
+    """Make grey pages of which the last leads back to the first."""
+    start = 8 + side * side
+    tags = {256: side, 257: side, 258: 8, 259: 1, 262: 1, 273: 8, 277: 1, 278: side, 279: side**2}
+    entries = b"".join(struct.pack("<2H2I", tag, 4, 1, value) for tag, value in tags.items())
+    size = 2 + len(entries) + 4
+    content = b"II*\0" + struct.pack("<I", start) + bytes(range(side * side))
+    for page in range(1, pages + 1):
+        link = start + size * (page % pages)
+        content += struct.pack("<H", len(tags)) + entries + struct.pack("<I", link)
+    return content
+
+
+@pytest.mark.parametrize("pages", [1, 3])
+@pytest.mark.parametrize("options", [(), ("--volume",), ("--page", 1), ("--tile", 64)])
+def test_pages_that_lead_back_are_not_followed(tmp_path, pages, options):
+    (tmp_path / "loop.tif").write_bytes(looping_tiff(pages))
+    result = limited("segment", tmp_path / "loop.tif", "-o", tmp_path, "-q", *options)
+    assert "loop.tif: " in result.stderr
+    assert "its pages lead back to an earlier one" in result.stderr
+    assert result.returncode == 1
+
+
+def test_names_of_nodes_may_have_any_number_of_digits(tmp_path):
+    from pfeseg.files.edge_lists import read_graph
+
+    (tmp_path / "a.txt").write_text("10 9\n9 " + "1" * 5000 + "\n")
+    assert read_graph(tmp_path / "a.txt").nodes == ("10", "1" * 5000, "9")
+    (tmp_path / "a.txt").write_text("10 9\n9 11\n")
+    assert read_graph(tmp_path / "a.txt").nodes == ("9", "10", "11")
 
 
 @pytest.mark.parametrize(

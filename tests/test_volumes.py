@@ -145,6 +145,7 @@ def test_bands_of_volumes():
     [
         (np.zeros((4, 5)), r"shape \(slices, height, width\) .* got \(4, 5\)"),
         (np.full((2, 3, 4), np.nan), "slice 0, row 0, column 0"),
+        (np.linspace(0, 1e308, 200).reshape(8, 5, 5), "numbers beyond 1e"),
         (np.ma.masked_less(NOISY, 0.2), "no masks"),
         (np.zeros((1, 2, 2)), "n_clusters is 5, more than the 4 voxels"),
     ],
