@@ -189,6 +189,11 @@ def test_labels_are_stacks_that_imagej_reads(tmp_path):
     volume, spacing = read_volume(tmp_path / "a.tif", name="a")
     np.testing.assert_array_equal(volume, labels)
     assert (volume.dtype, spacing) == (np.uint16, (3.0, 0.5, 0.25))
+    for step in (1e-12, 1e12):  # which no TIFF file can tell
+        write_label_volume(tmp_path / "a.tif", labels, (step, step, step))
+        volume, spacing = read_volume(tmp_path / "a.tif", name="a")
+        np.testing.assert_array_equal(volume, labels)
+        assert spacing is None
     write_label_volume(tmp_path / "many.tif", labels * 1000, (1, 1, 1))
     np.testing.assert_array_equal(tifffile.imread(tmp_path / "many.tif"), labels * 1000)
 
