@@ -41,6 +41,15 @@ def sleep_long(folder: Path, number: int) -> None:
     time.sleep(60)
 
 
+def stop_self(folder: Path, number: int) -> int:
+    """Stop for ever at the first call, as a process that waits for a lost network drive does."""
+    if number == 0:
+        (folder / "stopping").write_text(str(os.getpid()))
+        (folder / "stopping").rename(folder / "stopped")
+        os.kill(os.getpid(), signal.SIGSTOP)
+    return number
+
+
 def own_parent(_: Any) -> int:
     time.sleep(0.03)
     return os.getppid()

@@ -369,3 +369,24 @@ def test_what_cannot_work_is_refused_at_once(tmp_path, samples):
         open_cluster("nothing://here", 1, tmp_path, ()),
     ):
         pass
+
+
+@pytest.mark.parametrize("greeting", [None, b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"])
+def test_what_is_no_scheduler_is_told_of_soon(tmp_path, samples, greeting):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = "nowhere" if greeting is None else f"127.0.0.1:{server.getsockname()[1]}"
+        command = [sys.executable, "-m", "pfeseg", "segment", samples / "rocket.jpg"]
+        process = subprocess.Popen(
+            [*command, "-o", tmp_path, "--dask", address], stderr=subprocess.PIPE, text=True
+        )
+        if greeting:
+            guest, _ = server.accept()
+            with guest:
+                guest.sendall(greeting)
+        try:
+            _, errors = process.communicate(timeout=15)
+        finally:
+            process.kill()
+    assert process.returncode == 1
+    assert errors.startswith(f"Error: no Dask scheduler answers at {address}; start one with")
+    assert errors.count("\n") == 1

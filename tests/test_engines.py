@@ -112,6 +112,16 @@ def test_workers_end_with_the_process_that_started_them(tmp_path, number):
     assert time.perf_counter() - started < 3
 
 
+def test_a_worker_that_hears_nothing_does_not_keep_a_run_from_ending(tmp_path):
+    results = Local(2).run(Work(calls.stop_self), [(tmp_path, k) for k in range(9)], give_up)
+    next(results)
+    wait_until(lambda: (tmp_path / "stopped").exists())
+    started = time.perf_counter()
+    results.close()
+    assert time.perf_counter() - started < 2
+    assert not is_running(int((tmp_path / "stopped").read_text()))
+
+
 def test_a_process_that_cannot_start_is_told_once(monkeypatch):
     monkeypatch.setattr("pfeseg.engines.process.PROGRAM", "raise SystemExit(7)")
     with pytest.raises(Exception, match=r"ended as it started \(exit code 7\)"):

@@ -406,6 +406,9 @@ COEFFICIENTS = RPC(
     ("options", "message"),
     [
         ({"gcps": POINTS, "crs": "EPSG:4326"}, "ground control points only; gdalwarp"),
+        ({"transform": Affine(1e200, 0, 0, 0, -1e200, 0)}, "leads nowhere on earth"),
+        ({"transform": Affine(1e-20, 0, 0, 0, -1e-20, 0)}, "leads nowhere on earth"),
+        ({"transform": Affine(1, 0, 1e308, 0, -1, 1e308)}, "leads nowhere on earth"),
         ({"rpcs": COEFFICIENTS}, "rational polynomial coefficients only; gdalwarp -rpc"),
         ({"crs": "EPSG:32633"}, "the file has no transform from pixels to coordinates"),
     ],

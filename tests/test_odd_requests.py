@@ -130,7 +130,7 @@ def command(*args: object) -> list[str]:
     return [sys.executable, "-m", "pfeseg", *map(str, args)]
 
 
-@pytest.mark.parametrize("closed", ["2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", ["2>&-", ">&- 2>&-", "<&- >&- 2>&-", "2> /dev/full"])
 def test_closed_streams_cost_no_result(tmp_path, closed):
     args = " ".join(command("segment", SCENE, "-o", tmp_path, "--json", *QUICK))
     assert subprocess.run(["bash", "-c", f"{args} {closed}"]).returncode == 0

@@ -321,6 +321,14 @@ def test_a_page_is_not_written_over_unasked(out):
     assert run("report", out, "-o", out / "page.txt").exit_code == 2
 
 
+def test_a_page_in_a_folder_that_is_no_folder_is_told_of(out, tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    run("segment", tmp_path / "cat.png", "-o", out, "--template", "second")
+    result = run("report", out, "-o", tmp_path / "loop" / "page.html")
+    assert result.exit_code == 1
+    assert "page.html: cannot be written" in result.stderr
+
+
 def test_a_folder_without_results_is_told(tmp_path):
     for folder, reason in ((tmp_path, "found no report"), (tmp_path / "no", "there is none")):
         result = run("report", folder)

@@ -71,6 +71,31 @@ def test_several_files_appear_together_or_not_at_all(tmp_path):
     assert names(tmp_path) == ["a", "b", "f"]
 
 
+def test_what_cannot_be_replaced_is_told_of_before_anything_is(tmp_path):
+    (tmp_path / "a").write_text("old")
+    (tmp_path / "report").mkdir()
+
+    def write(replaces: bool) -> None:
+        with appearing_together(replaces):
+            for name in ("a", "report"):
+                with replacing(tmp_path / name) as file:
+                    file.write(b"new")
+
+    with pytest.raises(InvalidInputError, match="report: cannot be written, as it is a folder"):
+        write(replaces=True)
+    assert (tmp_path / "a").read_text() == "old"
+    (tmp_path / "report").rmdir()
+    (tmp_path / "a").unlink()
+    for target in ("a", "nowhere"):
+        (tmp_path / "a").symlink_to(target)
+        with pytest.raises(InvalidInputError, match="a: is there, but is not what this run makes"):
+            write(replaces=False)
+        write(replaces=True)
+        assert (tmp_path / "a").read_text() == "new"
+        (tmp_path / "a").unlink()
+    assert names(tmp_path) == ["report"]
+
+
 def test_strays_of_the_dead_are_cleared_and_those_of_the_living_are_not(tmp_path):
     old = time.time() - LONG_DEAD - 60
     for number, (machine, age) in enumerate([(None, 0), ("other", 0), ("other", LONG_DEAD + 60)]):

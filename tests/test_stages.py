@@ -175,6 +175,10 @@ def test_stages_of_different_images_do_not_mix(chain, samples):
     result = run("embed", chain / "graph.npz", chain / "r_init.npz", "-o", chain / "e.npz")
     assert result.exit_code == 1
     assert "belong to different images" in result.stderr
+    for command in (("merge",), ("cluster", "-k", 3)):
+        result = run(*command, chain / "embedding.npz", chain / "r.png", "-o", chain / "mixed.npy")
+        assert result.exit_code == 1
+        assert "belongs to another image of this size" in result.stderr
     assert not (chain / "e.npz").exists()
 
 

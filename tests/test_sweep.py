@@ -276,6 +276,20 @@ def test_command_prints_a_table_and_writes_table_and_sheet(samples, tmp_path):
     assert "--overwrite" in again.stderr
 
 
+def test_results_of_a_command_appear_together(samples, tmp_path):
+    args = ("sweep", samples / "chelsea.jpg", "-o", tmp_path, "-d", "3,4", "--overwrite")
+    (tmp_path / "chelsea_sweep.csv").write_text("old")
+    (tmp_path / "chelsea_sweep.png").mkdir()
+    result = run(*args)
+    assert result.exit_code == 1
+    assert "chelsea_sweep.png: cannot be written, as it is a folder" in result.stderr
+    assert (tmp_path / "chelsea_sweep.csv").read_text() == "old"
+    assert len(names(tmp_path)) == 2
+    (tmp_path / "chelsea_sweep.png").rmdir()
+    assert run(*args).exit_code == 0
+    assert (tmp_path / "chelsea_sweep.csv").read_text() != "old"
+
+
 def test_command_goes_through_the_levels_of_a_hierarchy(samples, tmp_path):
     args = ("sweep", samples / "chelsea.jpg", "-o", tmp_path, "--max-size", 60)
     result = run(*args, "--levels", "0.3:0.5")

@@ -38,7 +38,7 @@ def limited(
     command = [sys.executable, "-c", program, *map(str, args)]
     quick = {"OPENBLAS_NUM_THREADS": "1"}  # each thread takes addresses
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=60, env=os.environ | quick
+        command, capture_output=True, text=True, timeout=timeout, env=os.environ | quick
     )
 
 
@@ -92,7 +92,7 @@ def test_sizes_are_checked_before_memory_is_taken(tmp_path, vast):
         file.write(bytes(100))
     with zipfile.ZipFile(tmp_path / "bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("image.npy", (tmp_path / "vast.npy").read_bytes()[:128] + bytes(10**8))
-    out = tmp_path / "out.npz"
+    out, scene = tmp_path / "out.npz", SAMPLES / "scene.png"
     for args, message in [
         (("downsample", tmp_path / "icon.png", "-o", out), "not an image that can be read"),
         (("downsample", tmp_path / "frames.gif", "--page", 1, "-o", out), "more than 100 million"),
@@ -102,8 +102,19 @@ def test_sizes_are_checked_before_memory_is_taken(tmp_path, vast):
         (("info", tmp_path / "vast.npy"), "not a label map that can be read"),
         (("evaluate", tmp_path / "vast.png", tmp_path / "vast.png"), "more than 100 million"),
         (("graph", tmp_path / "bomb.npz", "-o", out), "expected a file made by"),
+        (("segment", scene, "--mask", tmp_path / "vast.png", "-o", tmp_path), "of the same size"),
+        (
+            ("segment", scene, "--mask", tmp_path / "vast.png", "--tile", 64, "-o", tmp_path),
+            "of the same size",
+        ),
     ]:
         refused(limited(*args), message)
+
+
+def test_memory_that_is_short_for_scores_is_told_in_one_line(tmp_path):
+    Image.new("L", (9000, 9000)).save(tmp_path / "large.png")
+    result = limited("evaluate", tmp_path / "large.png", tmp_path / "large.png", memory=10**9)
+    refused(result, "large.png: not enough memory; shrink both label maps first")
 
 
 def test_bands_count_too(tmp_path, monkeypatch):
@@ -142,10 +153,12 @@ def test_pipes_and_devices_in_a_folder(tmp_path):
     folder.mkdir()
     os.mkfifo(folder / "pipe.png")
     (folder / "device.png").symlink_to("/dev/zero")
+    (folder / "loop.png").symlink_to("loop.png")
     (folder / "a.png").write_bytes((SAMPLES / "scene.png").read_bytes())
     result = limited("segment", folder, "-o", tmp_path / "out", "-d", 3, memory=4 * 10**9)
     assert "device.png: expected a file, found a device" in result.stderr
-    assert "2 images: 1 done, 1 failed" in result.stderr
+    assert "loop.png: broken link to loop.png" in result.stderr
+    assert "3 images: 1 done, 2 failed" in result.stderr
 
 
 def test_lists_of_names_have_an_end_and_may_be_pipes(tmp_path):
@@ -381,6 +394,38 @@ def test_a_page_reads_no_image_that_is_larger_than_its_report_says(tmp_path, vas
     (tmp_path / "a.png").write_bytes(vast)
     page = limited("report", tmp_path, "-o", tmp_path / "page.html", memory=10**9)
     assert page.returncode == 0, page.stderr
+
+
+def looping_tiff(pages: int, side: int = 9) -> bytes:
+    """Make grey pages of which the last leads back to the first."""
+    start = 8 + side * side
+    tags = {256: side, 257: side, 258: 8, 259: 1, 262: 1, 273: 8, 277: 1, 278: side, 279: side**2}
+    entries = b"".join(struct.pack("<2H2I", tag, 4, 1, value) for tag, value in tags.items())
+    size = 2 + len(entries) + 4
+    content = b"II*\0" + struct.pack("<I", start) + bytes(range(side * side))
+    for page in range(1, pages + 1):
+        link = start + size * (page % pages)
+        content += struct.pack("<H", len(tags)) + entries + struct.pack("<I", link)
+    return content
+
+
+@pytest.mark.parametrize("pages", [1, 3])
+@pytest.mark.parametrize("options", [(), ("--volume",), ("--page", 1), ("--tile", 64)])
+def test_pages_that_lead_back_are_not_followed(tmp_path, pages, options):
+    (tmp_path / "loop.tif").write_bytes(looping_tiff(pages))
+    result = limited("segment", tmp_path / "loop.tif", "-o", tmp_path, "-q", *options)
+    assert "loop.tif: " in result.stderr
+    assert "its pages lead back to an earlier one" in result.stderr
+    assert result.returncode == 1
+
+
+def test_names_of_nodes_may_have_any_number_of_digits(tmp_path):
+    from pfeseg.files.edge_lists import read_graph
+
+    (tmp_path / "a.txt").write_text("10 9\n9 " + "1" * 5000 + "\n")
+    assert read_graph(tmp_path / "a.txt").nodes == ("10", "1" * 5000, "9")
+    (tmp_path / "a.txt").write_text("10 9\n9 11\n")
+    assert read_graph(tmp_path / "a.txt").nodes == ("9", "10", "11")
 
 
 @pytest.mark.parametrize(

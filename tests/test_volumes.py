@@ -145,6 +145,7 @@ def test_bands_of_volumes():
     [
         (np.zeros((4, 5)), r"shape \(slices, height, width\) .* got \(4, 5\)"),
         (np.full((2, 3, 4), np.nan), "slice 0, row 0, column 0"),
+        (np.linspace(0, 1e308, 200).reshape(8, 5, 5), "numbers beyond 1e"),
         (np.ma.masked_less(NOISY, 0.2), "no masks"),
         (np.zeros((1, 2, 2)), "n_clusters is 5, more than the 4 voxels"),
     ],
@@ -188,6 +189,11 @@ def test_labels_are_stacks_that_imagej_reads(tmp_path):
     volume, spacing = read_volume(tmp_path / "a.tif", name="a")
     np.testing.assert_array_equal(volume, labels)
     assert (volume.dtype, spacing) == (np.uint16, (3.0, 0.5, 0.25))
+    for step in (1e-12, 1e12):  # which no TIFF file can tell
+        write_label_volume(tmp_path / "a.tif", labels, (step, step, step))
+        volume, spacing = read_volume(tmp_path / "a.tif", name="a")
+        np.testing.assert_array_equal(volume, labels)
+        assert spacing is None
     write_label_volume(tmp_path / "many.tif", labels * 1000, (1, 1, 1))
     np.testing.assert_array_equal(tifffile.imread(tmp_path / "many.tif"), labels * 1000)
 

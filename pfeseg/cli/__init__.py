@@ -8,7 +8,6 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
@@ -165,8 +164,7 @@ def _terminate(number: int, *_: Any) -> None:
 
 
 def _complain(message: str) -> None:
-    with suppress(OSError):  # where nobody can be told, the exit code still tells
-        say(f"Error: {message}")
+    say(f"Error: {message}")
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:

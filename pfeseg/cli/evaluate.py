@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 TITLES = {"pri": "PRI", "vi": "VI", "ari": "ARI", "iou": "IoU", "dice": "Dice", "f": "F"}
 
+FOR_LESS_MEMORY = "shrink both label maps first"
+
 
 @click.command(cls=Command)
 @click.argument("labels", type=click.Path(path_type=Path))
@@ -78,7 +80,7 @@ def evaluate(
         try:
             compared[pair.name] = compare(pair)
         except Exception as error:
-            message = in_options(failure(error, str(pair.segmentation)))
+            message = in_options(failure(error, str(pair.segmentation), FOR_LESS_MEMORY))
             say(f"Error: {message}")
             failed = True
     if compared and boundaries:

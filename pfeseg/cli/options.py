@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from enum import Enum
@@ -296,7 +297,7 @@ def check_output(output: Path, overwrite: bool, endings: tuple[str, ...], *input
 
     if output.suffix.lower() not in endings:
         raise click.UsageError(f"{output}: the output must end in {' or '.join(endings)}")
-    if output.resolve() in [path.resolve() for path in inputs]:
+    if os.path.realpath(output) in map(os.path.realpath, inputs):
         raise click.UsageError(f"{output} is an input and would be written over")
     if not overwrite:
         refuse_existing([output])

@@ -56,7 +56,7 @@ class Reporter:
         if error:
             self.failures[row.input] = error
             self._failures.append(one_line(error))
-            click.echo(f"Error: {self._failures[-1]}", err=True)
+            say(f"Error: {self._failures[-1]}")
         elif row.status == "skipped":
             self._skipped += 1
             if self._total == 1 and not self.quiet:
@@ -73,10 +73,10 @@ class Reporter:
             now = row.regions or 0
             which = " or ".join("fewer" if n < now else "more" for n in row.next_steps)
             steps = " or ".join(map(str, row.next_steps))
-            click.echo(f"  for {which} regions, give --regions {steps}", err=True)
+            say(f"  for {which} regions, give --regions {steps}")
         if self._verbose:
             stages = (f"{stage} {seconds:.3f} s" for stage, seconds in row.timings.items())
-            click.echo("  " + ", ".join(stages), err=True)
+            say("  " + ", ".join(stages))
 
     def break_off(self, error: str) -> None:
         """Say why no more images can be worked on."""
@@ -97,9 +97,9 @@ class Reporter:
             seconds = time.perf_counter() - self._started
             say(f"{self._total} {self._noun}: {', '.join(counts)} in {seconds:.1f} s")
             if failed:
-                click.echo("failures:", err=True)
+                say("failures:")
                 for failure in self._failures:
-                    click.echo(f"  {failure}", err=True)
+                    say(f"  {failure}")
         return 1 if failed or self._is_broken_off else 0
 
 

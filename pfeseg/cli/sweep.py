@@ -149,6 +149,7 @@ def sweep(
     settings = make_settings(**options)
     from pfeseg.files.matlab import check_size, read_ground_truths
     from pfeseg.files.raster import read_raster
+    from pfeseg.files.replacing import appearing_together
     from pfeseg.files.sweep_data import write_sweep_data
     from pfeseg.files.temporaries import clear_strays
     from pfeseg.files.writing import refuse_existing, refuse_unwritable, write_png, write_text
@@ -206,13 +207,14 @@ def sweep(
     words = [cut_words(trial, with_d=dims is not None) for trial in result.trials]
     start = ["pfeseg", "segment", str(image), *option_words(settings), *_reading_words(reading)]
     data = sweep_data(image, reading, result, rows, [shlex.join(start + own) for own in words])
-    write_text(table, sweep_csv(rows))
-    write_png(sheet, sweep_sheet(picture, result, rows, shown))
-    write_sweep_data(kept, data)
-    if wants_page:
-        from pfeseg.page.sweep import write_sweep_page
+    with appearing_together():
+        write_text(table, sweep_csv(rows))
+        write_png(sheet, sweep_sheet(picture, result, rows, shown))
+        write_sweep_data(kept, data)
+        if wants_page:
+            from pfeseg.page.sweep import write_sweep_page
 
-        write_sweep_page(results[-1], data, kept)
+            write_sweep_page(results[-1], data, kept)
     if as_json:
         click.echo(json.dumps(sweep_facts(rows, len(asked), result.best)))
         return

@@ -15,7 +15,7 @@ from pfeseg.segmentation.settings import Settings
 def tile_option(command: F) -> F:
     """Add ``--tile``."""
     return option(
-        "--tile", type=click.IntRange(min=64), metavar="SIZE", heading=Heading.INPUTS,
+        "--tile", type=click.IntRange(64, 10**9), metavar="SIZE", heading=Heading.INPUTS,
         help="Segment a raster of any size in overlapping tiles of at most SIZE by SIZE pixels, "
              "several at the same time with --jobs or --dask, and join regions across the seams. "
              "Each tile is shrunk to --max-size; the overlay has at most 2000 pixels a side unless "

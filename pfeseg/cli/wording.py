@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -48,8 +48,9 @@ def counted_regions(labels: NDArray[np.integer[Any]], masked: bool) -> str:
 
 
 def say(text: str) -> None:
-    """Tell people a line, whatever names are in it."""
-    click.echo(one_line(text), err=True)
+    """Tell people a line, whatever names are in it; where nobody can be told, work goes on."""
+    with suppress(OSError):  # such as a log on a disk that is full, or a terminal that is gone
+        click.echo(one_line(text), err=True)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Generator, Sequence
 from queue import SimpleQueue
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from pfeseg.engines.engine import Call, Death, Engine, Work
 from pfeseg.engines.messages import pack
 from pfeseg.engines.process import WorkerDeathError, WorkerProcess, WorkerStartError
+from pfeseg.engines.worker import GRACE
 
 STARTS = 3
 """How often a process that ends as it starts is started again."""
@@ -85,6 +87,12 @@ class _Crew:
             self._is_dismissed = True
             for worker in self._workers:
                 worker.dismiss()
+        end = time.monotonic() + GRACE
+        for leader in self._leaders:
+            leader.join(max(0.0, end - time.monotonic()))
+        with self._lock:  # what is stopped, or deaf in foreign code, would be waited for for ever
+            for worker in self._workers:
+                worker.kill()
         for leader in self._leaders:
             leader.join()
 

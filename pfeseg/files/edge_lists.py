@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 COMMENTS = ("#", "%")
 """What lines of edge lists begin with that hold no edge."""
 
+MOST_DIGITS = 30
+"""Of names of nodes that are sorted as numbers; Python does not read thousands of digits."""
+
 
 @dataclass(frozen=True, eq=False)
 class WeightedGraph:
@@ -82,7 +85,9 @@ def _weight(path: Path, row: int, edge: Sequence[str]) -> float:
 
 def _in_order(names: set[str]) -> list[str]:
     """Sort names of nodes, as numbers if they are whole numbers."""
-    return sorted(names, key=int) if all(name.isdecimal() for name in names) else sorted(names)
+    if all(name.isdecimal() and len(name) <= MOST_DIGITS for name in names):
+        return sorted(names, key=int)
+    return sorted(names)
 
 
 def _symmetric(i: NDArray[Any], j: NDArray[Any], weights: NDArray[np.float64], n: int) -> csr_array:

@@ -28,6 +28,9 @@ from pfeseg.image.georeference import Georeference
 
 INSTALL = "pip install 'pfeseg[geo]'"
 
+FARTHEST, SMALLEST = 1e12, 1e-30
+"""Coordinate, and area of a pixel, beyond any place on earth in any unit."""
+
 
 def read_georeference(
     source: Path | bytes, shape: tuple[int, int], *, page: int = 0, name: str
@@ -60,6 +63,8 @@ def _problem(data: Any, shape: tuple[int, int]) -> str:
         return "its EXIF data turn the image"
     if not all(map(math.isfinite, data.transform)) or data.transform.determinant == 0:
         return "its transform cannot be inverted"
+    if max(map(abs, data.transform)) > FARTHEST or abs(data.transform.determinant) < SMALLEST:
+        return "its transform leads nowhere on earth"
     if not data.transform.is_identity:
         return ""
     if data.gcps[0]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,14 @@ from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.files.deep import samples_of
-from pfeseg.files.opening import open_file, open_picture, open_tiff
+from pfeseg.files.opening import MAX_PIXELS, open_file, open_picture, open_tiff
 from pfeseg.files.quiet import quiet_pillow
 from pfeseg.files.reading import (
     content_of,
     read_image,
     upright,
 )
+from pfeseg.files.sizes import peek_size
 from pfeseg.files.tiff import (
     SIGNATURES,
     find_mask_sheet,
@@ -115,12 +117,20 @@ def _read_mask(
 ) -> Mask:
     if mask == ALPHA:
         return _read_alpha(source, page, name)
-    array = read_image(Path(mask), page=0, allow_huge=True)
+    array = read_mask_image(name, shape, mask)
     inside = array != 0 if array.ndim == 2 else (array != 0).any(axis=2)
     refuse_other_size(name, shape, mask, inside.shape)
     if not inside.any():
         raise InvalidInputError(f"{name}: the mask {mask} is zero everywhere; no pixel is left")
     return np.asarray(inside)
+
+
+def read_mask_image(name: str, shape: tuple[int, ...], mask: str) -> NDArray[Any]:
+    """Read the image of a mask; one that cannot fit takes no memory."""
+    told = peek_size(Path(mask))
+    if told is not None and sorted(told) != sorted(shape[:2]):  # which may be turned upright
+        refuse_other_size(name, shape, mask, told)
+    return read_image(Path(mask), page=0, allow_huge=math.prod(shape[:2]) > MAX_PIXELS)
 
 
 def refuse_other_size(

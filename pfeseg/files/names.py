@@ -84,7 +84,7 @@ def result_paths(
 ) -> ResultPaths:
     """Name the results of one input, the report last, by a template that was checked."""
     stem = "stdin" if str(source) == "-" else source.stem
-    parent = source.resolve().parent.name if "{parent}" in template else ""
+    parent = Path(os.path.realpath(source)).parent.name if "{parent}" in template else ""
     base = _fill(template, {"stem": stem, "ext": source.suffix[1:], "parent": parent})
     within, _, name = base.rpartition("/")
     endings = _endings((*kinds, REPORT), labels_format, overlay_format)
@@ -141,7 +141,7 @@ def check_plan(
         first, second, path = clash
         raise InvalidInputError(f"{first} and {second} would both write {path}; {advise()}")
     identity, is_link = Identities(), _Links()
-    inputs = {str(path.resolve()) if path.is_symlink() else identity(path) for path in plan}
+    inputs = {os.path.realpath(path) if path.is_symlink() else identity(path) for path in plan}
     for results in plan.values():
         folder = identity.of_folder(results.folder)
         for name in results.names:
@@ -194,7 +194,7 @@ class Identities:
 
     def _resolve(self, folder: str) -> str:
         if folder not in self._resolved:
-            self._resolved[folder] = str(Path(folder).resolve()).rstrip(os.sep)
+            self._resolved[folder] = os.path.realpath(folder).rstrip(os.sep)
         return self._resolved[folder]
 
 
@@ -211,4 +211,4 @@ class _Links:
             with suppress(OSError), os.scandir(folder) as entries:
                 found = {entry.name for entry in entries if entry.is_symlink()}
             self._in_folder[folder] = found
-        return str((folder / name).resolve()) if name in self._in_folder[folder] else None
+        return os.path.realpath(folder / name) if name in self._in_folder[folder] else None

@@ -14,13 +14,14 @@ import stat
 import warnings
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.files.decoders import bounded_decoders
 from pfeseg.files.holding import NO_WAITING
+from pfeseg.files.page_chain import check_chain
 from pfeseg.files.quiet import no_log_lines
 from pfeseg.machine import available_memory
 
@@ -199,6 +200,8 @@ def open_tiff(content: Path | BinaryIO) -> Iterator[Any]:
     """Open a TIFF file by tifffile, which neither tells what it wonders at nor unpacks too much."""
     import tifffile
 
+    with open_file(content) if isinstance(content, Path) else nullcontext(content) as file:
+        check_chain(file)
     with no_log_lines(), bounded_decoders(), tifffile.TiffFile(content) as tiff:
         yield tiff
 

@@ -74,7 +74,9 @@ class Made:
         shutil.rmtree(former, ignore_errors=True)
 
     def equals_former(self) -> bool:
-        """Whether what has the name already holds the same bytes."""
+        """Whether what has the name already holds the same bytes; a link that leads nowhere not."""
+        if not self.final.exists():
+            return False
         if self.temporary.is_dir():
             names = [path.name for path in self.temporary.iterdir()]
             same = sorted(names) == sorted(path.name for path in self.final.iterdir())
@@ -117,6 +119,7 @@ def appearing_together(replaces: bool = True) -> Iterator[list[Made]]:
         with _locked({part.final.parent for part in made}):
             if not replaces:
                 _refuse_others(made[:-1])
+            _refuse_folders(made)
             stale = _stale(made)
             if len(made) > 1:  # what marks all as done must not lie beside half of them
                 made[-1].final.unlink(missing_ok=True)
@@ -276,6 +279,13 @@ def _refuse_others(made: Iterable[Made]) -> None:
                 f"{part.final}: is there, but is not what this run makes; "
                 f"use {argument('overwrite', True)} to replace it"
             )
+
+
+def _refuse_folders(made: Iterable[Made]) -> None:
+    """Refuse to put a file in the place of a folder, before anything is replaced."""
+    for part in made:
+        if part.final.is_dir() and not part.final.is_symlink() and not part.temporary.is_dir():
+            raise InvalidInputError(f"{part.final}: cannot be written, as it is a folder")
 
 
 def _refuse_foreign(folder: Path, own: re.Pattern[str]) -> None:

@@ -42,7 +42,7 @@ Of the letters, h and w are the size, n the pixels that belong to the image, and
 numbers of at least 1 (m of at least 0), the same wherever they stand.
 """
 
-_OPTIONAL = {"mask": (TRUTH, "h w"), "pixels": (TEXT, "")}
+_OPTIONAL = {"mask": (TRUTH, "h w"), "pixels": (TEXT, ""), "photograph": (TEXT, "")}
 
 MAX_SIDE = 10**6
 

@@ -27,6 +27,9 @@ Spacing = tuple[float, float, float]
 MOST_SHORT_LABELS = 65536
 """Label volumes of more are stacks of 32 bits, which ImageJ does not read as numbers."""
 
+MOST_PARTS = 2**32 - 1
+"""TIFF files tell a resolution by two numbers of 32 bits; a spacing beyond these is left out."""
+
 
 def read_volume(
     source: Path | bytes, *, allow_huge: bool = False, name: str
@@ -163,10 +166,12 @@ def write_label_volume(path: Path, labels: NDArray[np.int32], spacing: Spacing) 
 
     z, y, x = spacing
     with replacing(path) as file:
-        told: dict[str, Any] = {"photometric": "minisblack"}
-        told["metadata"] = {"axes": "ZYX", "spacing": z}
+        told: dict[str, Any] = {"photometric": "minisblack", "metadata": {"axes": "ZYX"}}
+        if all(1 / MOST_PARTS <= step <= MOST_PARTS for step in (x, y)):
+            told["resolution"] = (1 / x, 1 / y)
+            told["metadata"]["spacing"] = z
         if labels.max() < MOST_SHORT_LABELS:
-            short = labels.astype(np.uint16)
-            tifffile.imwrite(file, short, imagej=True, resolution=(1 / x, 1 / y), **told)
+            tifffile.imwrite(file, labels.astype(np.uint16), imagej=True, **told)
         else:
+            told.pop("resolution", None)
             tifffile.imwrite(file, labels.astype(np.uint32), compression="zlib", **told)

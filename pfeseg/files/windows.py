@@ -22,6 +22,7 @@ from pfeseg.files.masking import (
     is_nodata,
     no_alpha,
     parse_nodata,
+    read_mask_image,
     refuse_other_size,
 )
 from pfeseg.files.opening import open_file, open_tiff
@@ -162,7 +163,7 @@ def open_windows(
         own, stored = _told_by_tiff(path, page)
         masks += [own] if own is not None and own.shape[:2] == pixels.shape[:2] else []
     if mask is not None and mask != ALPHA:
-        beside = _open_mask(Path(mask), scratch)
+        beside = _open_mask(name, pixels.shape, mask, scratch)
         refuse_other_size(name, pixels.shape, mask, beside.shape)
         masks.append(beside)
     if mask == ALPHA and not pixels.alpha:
@@ -278,10 +279,10 @@ def _told_by_tiff(path: Path, page: int) -> tuple[Plane | None, list[float]]:
         return Plane(path, mask.index, (int(mask.imagelength), int(mask.imagewidth), 1)), stored
 
 
-def _open_mask(path: Path, scratch: Path) -> Plane:
+def _open_mask(name: str, shape: tuple[int, ...], mask: str, scratch: Path) -> Plane:
     """Prepare the image of a mask to be read by windows."""
-    found = _find_plane(path, 0) if path.is_file() else None
-    return found or _store(read_image(path, page=0, allow_huge=True), scratch, "mask")
+    found = _find_plane(Path(mask), 0) if Path(mask).is_file() else None
+    return found or _store(read_mask_image(name, shape, mask), scratch, "mask")
 
 
 def _open_whole(

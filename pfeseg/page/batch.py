@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from os.path import commonpath
@@ -55,7 +56,7 @@ def write_batch_page(
     beside = len(reports) > MOST_INSIDE
     names = _names(reports)
     failed = [failed_record(failure.name, failure.reason).summary for failure in failures]
-    title = names[0] if len(names) == 1 and not failed else path.resolve().parent.name
+    title = names[0] if len(names) == 1 and not failed else Path(os.path.realpath(path)).parent.name
     if not beside:
         records = _make_records(reports, names, jobs, on_image)
         images = [_with_thumbnail(record) for record in records]

@@ -46,6 +46,7 @@ def downsample_stage(image: Raster, output: Path, settings: Settings) -> Raster:
     content = {"image": pixels, "pixels": np.array(small.kind), "texture": contrast}
     content |= {"size": np.array(small.shape), "full_size": np.array(image.shape)}
     content |= _mask_array(small.mask)
+    content["photograph"] = _digest({"values": image.values})
     write_stage(output, "image", used, content | {"digest": _digest(content)})
     return small
 
@@ -206,7 +207,7 @@ def describe_stage(path: Path) -> dict[str, Any]:
     held = {
         name: str(array) if array.ndim == 0 else f"{_times(array.shape)} {array.dtype}"
         for name, array in arrays.items()
-        if name not in ("size", "full_size", "digest")
+        if name not in ("size", "full_size", "digest", "photograph")
     }
     return {
         "kind": header["kind"],
@@ -230,7 +231,7 @@ def _small_image(arrays: Arrays, settings: Settings) -> SmallImage:
 
 
 def _checked(image: Raster, arrays: Arrays, embedding_file: Path) -> Raster:
-    """Return the image if it is of the size that the embedding belongs to."""
+    """Return the image if it is the one that the embedding belongs to."""
     if image.shape != _pair(arrays["full_size"]):
         raise InvalidInputError(
             f"{embedding_file} belongs to an image of {_times(arrays['full_size'][::-1])} pixels, "
@@ -241,6 +242,12 @@ def _checked(image: Raster, arrays: Arrays, embedding_file: Path) -> Raster:
         raise InvalidInputError(
             f"{embedding_file} was made {made} a mask; give the same {argument('mask')} and "
             f"{argument('nodata')} to all stages"
+        )
+    if arrays.get("photograph", photograph := _digest({"values": image.values})) != photograph:
+        raise InvalidInputError(
+            f"{embedding_file} belongs to another image of this size, or to another "
+            f"{argument('page')} or {argument('bands')} of this one; give what 'pfeseg downsample' "
+            "was given"
         )
     return image
 
@@ -257,12 +264,13 @@ def _chosen(settings: Settings, *names: str) -> dict[str, Any]:
 
 def _sizes(arrays: Arrays) -> Arrays:
     """Return what every stage hands on of the image."""
-    sizes = {name: arrays[name] for name in ("size", "full_size", "digest")}
+    names = ("size", "full_size", "digest", "photograph")
+    sizes = {name: arrays[name] for name in names if name in arrays}
     return sizes | _mask_array(arrays.get("mask"))
 
 
 def _digest(arrays: Arrays) -> NDArray[np.str_]:
-    """Tell a small image from others, so that the files of two never come together."""
+    """Tell an image from others, so that the files of two never come together."""
     digest = hashlib.sha256()
     for name, array in arrays.items():
         digest.update(f"{name} {array.dtype} {array.shape}".encode())

@@ -116,6 +116,10 @@ class VolumeSegmentation:
         }
 
 
+LARGEST = 1e37
+"""Number that a volume may hold: single precision has to hold differences of two."""
+
+
 def segment_volume(
     volume: ArrayLike,
     settings: VolumeSettings | None = None,
@@ -216,6 +220,10 @@ def _check_volume(volume: ArrayLike) -> NDArray[Any]:
         raise InvalidInputError(
             f"the volume holds NaN or an infinite value at slice {z}, row {y}, column {x}, "
             "counted from 0; replace it first"
+        )
+    if array.dtype.kind == "f" and max(-float(array.min()), float(array.max())) > LARGEST:
+        raise InvalidInputError(
+            f"the volume holds numbers beyond {LARGEST:g}; divide it by a number first"
         )
     return array
 
