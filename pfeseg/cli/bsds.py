@@ -9,14 +9,8 @@ from typing import Any
 import click
 
 from pfeseg.cli.engines import Machines, engine_options
-from pfeseg.cli.options import (
-    Command,
-    Heading,
-    dims_option,
-    option,
-    quiet_option,
-    report_option,
-)
+from pfeseg.cli.help import Command, Heading, option
+from pfeseg.cli.options import dims_option, quiet_option, report_option
 from pfeseg.cli.progress import count_bar
 from pfeseg.cli.settings import CUT_OPTIONS, make_settings, settings_options
 from pfeseg.cli.values import words

@@ -6,15 +6,8 @@ from pathlib import Path
 
 import click
 
-from pfeseg.cli.options import (
-    Command,
-    Heading,
-    check_output,
-    jobs_option,
-    option,
-    overwrite_option,
-    quiet_option,
-)
+from pfeseg.cli.help import Command, Heading, option
+from pfeseg.cli.options import check_output, jobs_option, overwrite_option, quiet_option
 from pfeseg.cli.progress import count_bar
 from pfeseg.cli.wording import say
 from pfeseg.errors import InvalidInputError

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pfeseg.cli.engines import Machines, engine_options
+from pfeseg.cli.help import Command, Heading, option
 from pfeseg.cli.inputs import listed, read_standard_input
 from pfeseg.cli.options import (
-    Command,
-    Heading,
     memory_limit_of,
     memory_option,
-    option,
     output_folder_option,
     overlay_size_option,
     overwrite_option,
@@ -46,6 +44,7 @@ from pfeseg.files.kinds import (
 from pfeseg.segmentation.methods import METHODS
 
 if TYPE_CHECKING:
+    from pfeseg.files.raster import Reading
     from pfeseg.segmentation.settings import Settings
     from pfeseg.volumes.settings import VolumeSettings
 
@@ -165,7 +164,7 @@ def segment(
     as_json: bool,
     quiet: bool,
     verbose: bool,
-    reading: dict[str, Any],
+    reading: Reading,
     volume: bool,
     spacing: tuple[float, float, float] | None,
     max_voxels: int | None,

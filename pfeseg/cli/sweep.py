@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pfeseg.cli.engines import Machines, engine_options
+from pfeseg.cli.help import Command, Heading, option
 from pfeseg.cli.options import (
-    Command,
-    Heading,
     dims_option,
     memory_limit_of,
     memory_option,
-    option,
     output_folder_option,
     overwrite_option,
     quiet_option,
@@ -33,6 +31,7 @@ from pfeseg.cli.wording import say, usage_errors
 from pfeseg.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    from pfeseg.files.raster import Reading
     from pfeseg.image.arrays import Raster
     from pfeseg.segmentation.settings import Settings
     from pfeseg.segmentation.sweep import Sweep
@@ -107,7 +106,7 @@ def sweep(
     memory_limit: float | str | None,
     as_json: bool,
     quiet: bool,
-    reading: dict[str, Any],
+    reading: Reading,
     **options: Any,
 ) -> None:  # fmt: skip
     """Segment IMAGE in many ways (dimensions, clusters, levels, regions), and recommend one.
@@ -241,7 +240,7 @@ def _check_memory(
         raise InvalidInputError(f"{path}: {error.marked}") from error
 
 
-def _reading_words(reading: dict[str, Any]) -> list[str]:
+def _reading_words(reading: Reading) -> list[str]:
     """Return the options by which an image was read, but for settings."""
     words = ["--allow-huge"] if reading["allow_huge"] else []
     for name in ("page", "mask"):

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 
-from pfeseg.cli.options import Heading, option
+from pfeseg.cli.help import F, Heading, option
 from pfeseg.cli.wording import in_options, usage_errors
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.solver.settings import SolverSettings
 from pfeseg.volumes.settings import MAX_VOXELS, VolumeSettings, check_spacing
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 SAVEABLE_OF_VOLUMES = ("labels", "overlay")
 
