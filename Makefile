@@ -108,10 +108,10 @@ wheel: build/release/installed ## Build what is uploaded into dist/, and try the
 
 # What pytest is told, such as make test-pythons TESTS=tests/test_cli.py
 test-lowest: build/release/installed ## Run the tests with the lowest versions that pyproject.toml states
-	build/release/bin/python release/try_suite.py lowest -- $(TESTS)
+	build/release/bin/python release/try_suite.py lowest -- $(SIDE_BY_SIDE) $(TESTS)
 
 test-pythons: build/release/installed ## Run the tests on each supported Python that is here
-	build/release/bin/python release/try_suite.py pythons -- $(TESTS)
+	build/release/bin/python release/try_suite.py pythons -- $(SIDE_BY_SIDE) $(TESTS)
 
 release-check: build/release/installed ## Say what keeps this commit from being released; half an hour
 	build/release/bin/python release/check.py

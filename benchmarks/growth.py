@@ -1,8 +1,7 @@
 """Draw how time grows with pixels, for the solver and for the whole segmentation, beside rivals.
 
 Run it with ``make bench-growth``; it takes minutes and writes docs/growth.png. One thread each,
-in a process that is warm; a method that took more than a quarter of a minute is not tried on
-more pixels.
+in a process that is warm.
 """
 
 from __future__ import annotations
@@ -19,6 +18,11 @@ from threadpoolctl import threadpool_limits
 from pfeseg import Settings, build_pixel_graph, embed, gmm_initial_embedding, segment
 
 LONGEST = 15.0
+"""Seconds; a method that took longer is not tried on more pixels."""
+
+BRIEF = 1.0
+"""Seconds; a method that took longer is timed once on more pixels, others four times."""
+
 SOLVED = ((60, 40), (120, 80), (240, 160), (480, 320), (960, 640))
 """Sizes of the images that are embedded, in pixels."""
 SEGMENTED = ((240, 160), (480, 320), (960, 640), (1920, 1280), (3840, 2560), (6000, 4000))
@@ -72,16 +76,10 @@ def measure(sizes: Sequence[tuple[int, int]], runs: Callable[[int, int], dict[st
             taken = times.setdefault(name, [])
             if taken and taken[-1][1] > LONGEST:
                 continue
-            run()
-            (seconds,) = best_of(3 if seconds_below(taken, 1.0) else 1, run)
+            (seconds,) = best_of(4 if not taken or taken[-1][1] < BRIEF else 1, run)
             taken.append((width * height, seconds))
             print(f"{name:40} {width * height:>9} pixels {seconds:8.3f} s", flush=True)
     return times
-
-
-def seconds_below(taken: list[tuple[int, float]], limit: float) -> bool:
-    """Tell whether the last size took less than a limit."""
-    return not taken or taken[-1][1] < limit
 
 
 def draw(panels: dict[str, Times], path: Path) -> None:

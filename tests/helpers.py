@@ -14,6 +14,7 @@ from scipy.io import savemat
 
 from pfeseg import Graph
 from pfeseg.cli import main
+from pfeseg.files.names import ResultPaths
 from pfeseg.labels.boundaries import boundaries_of
 from pfeseg.labels.maps import split_regions
 from pfeseg.regions.chance import CHANCE
@@ -119,3 +120,8 @@ def children(pid: int) -> list[int]:
     except FileNotFoundError:
         return []
     return [int(child) for ids in found for child in ids]
+
+
+def planned(kind: str, path: Path) -> ResultPaths:
+    """Plan one result of a kind."""
+    return ResultPaths(path.parent, path.stem, {kind: path.suffix})

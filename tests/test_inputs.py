@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
+from helpers import planned
 
 from pfeseg import InvalidInputError
 from pfeseg.files.inputs import expand_inputs, parse_shard, read_name_list, take_shard
-from pfeseg.files.names import check_plan, check_template, result_paths
+from pfeseg.files.names import ResultPaths, check_plan, check_template, result_paths
 
 
 @pytest.fixture
@@ -173,25 +175,35 @@ def test_templates_never_leave_the_folder(source):
         )  # fmt: skip
 
 
+def test_paths_of_results_are_a_mapping():
+    paths = ResultPaths(Path("out"), "a", {"labels": "_labels.png", "report": ".json"})
+    assert dict(paths) == {"labels": Path("out/a_labels.png"), "report": Path("out/a.json")}
+    assert paths.names == [path.name for path in paths.values()]
+    assert dict(paths.only(["report"])) == {"report": Path("out/a.json")}
+    assert dict(pickle.loads(pickle.dumps(paths))) == dict(paths)
+    assert "overlay" not in paths
+
+
 def test_links_hide_no_clash(tmp_path):
     (tmp_path / "real").mkdir()
     for link in ("one", "two"):
         (tmp_path / link).symlink_to(tmp_path / "real")
     a, b = tmp_path / "one" / "a.png", tmp_path / "two" / "a.jpg"
     with pytest.raises(InvalidInputError, match="would both write"):
-        check_plan({p: {"labels": p.parent / "a_labels.png"} for p in (a, b)})
+        check_plan({p: planned("labels", p.parent / "a_labels.png") for p in (a, b)})
     with pytest.raises(InvalidInputError, match="is an input"):
-        check_plan({a: {"overlay": tmp_path / "two" / "x.png"}, tmp_path / "one" / "x.png": {}})
+        check_plan({a: planned("overlay", tmp_path / "two" / "x.png"),
+                    tmp_path / "one" / "x.png": planned("labels", tmp_path / "y.png")})  # fmt: skip
 
 
 def test_plans_that_cannot_work_are_refused(tmp_path):
     a, b = tmp_path / "a" / "x.jpg", tmp_path / "b" / "x.jpg"
-    same = {"labels": tmp_path / "x_labels.png"}
+    same = planned("labels", tmp_path / "x_labels.png")
     with pytest.raises(InvalidInputError, match="would both write"):
         check_plan({a: same, b: same})
     with pytest.raises(InvalidInputError, match="is an input"):
-        check_plan({a: {"labels": b}, b: {}})
+        check_plan({a: planned("labels", b), b: planned("labels", tmp_path / "y.png")})
     (tmp_path / "file").touch()
     with pytest.raises(InvalidInputError, match="is a file"):
-        check_plan({a: {"labels": tmp_path / "file" / "out" / "x.png"}})
-    check_plan({a: {"labels": tmp_path / "new" / "folder" / "x.png"}})
+        check_plan({a: planned("labels", tmp_path / "file" / "out" / "x.png")})
+    check_plan({a: planned("labels", tmp_path / "new" / "folder" / "x.png")})

@@ -8,7 +8,7 @@ from pathlib import Path
 import imageio.v3 as iio
 import numpy as np
 import pytest
-from helpers import names, run
+from helpers import names, planned, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
@@ -197,11 +197,11 @@ def test_pictures_of_regions_are_no_inputs(samples, tmp_path):
 
 def test_nothing_is_written_into_a_folder_that_is_a_result(tmp_path):
     a, b = tmp_path / "a.png", tmp_path / "b.png"
-    masks = {"masks": tmp_path / "a_masks"}
+    masks = planned("masks", tmp_path / "a_masks")
     with pytest.raises(InvalidInputError, match="would write as a whole"):
-        check_plan({a: masks, b: {"labels": tmp_path / "a_masks" / "b_labels.png"}})
+        check_plan({a: masks, b: planned("labels", tmp_path / "a_masks" / "b_labels.png")})
     with pytest.raises(InvalidInputError, match="would write as a whole"):
-        check_plan({a: masks, tmp_path / "a_masks" / "left.png": {}})
+        check_plan({a: masks, tmp_path / "a_masks" / "left.png": planned("labels", tmp_path / "y")})
     with pytest.raises(InvalidInputError, match="would both write"):
         check_plan({a: masks, b: masks})
-    check_plan({a: masks, b: {"masks": tmp_path / "b_masks"}})
+    check_plan({a: masks, b: planned("masks", tmp_path / "b_masks")})

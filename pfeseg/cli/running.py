@@ -51,11 +51,10 @@ def run_all(
     what killed workers leave at the end.
     """
     from pfeseg.engines.engine import EngineError
-    from pfeseg.files.names import folders_of
     from pfeseg.files.temporaries import clear_strays
     from pfeseg.run.rows import Row
 
-    folders = folders_of(path for task in tasks for path in task.results.values())
+    folders = {task.results.folder for task in tasks}
     clear_strays(folders)
     for item in found:
         if item.problem and reporter.wants_more:
@@ -134,7 +133,7 @@ def run_tables(
 
 def _places(tasks: Sequence[FileTask]) -> tuple[Path, list[Path]]:
     """Return a folder of results, and an input, which all machines at work must see."""
-    return list(tasks[0].results.values())[-1].parent, [tasks[0].source]
+    return tasks[0].results.folder, [tasks[0].source]
 
 
 def _limited_by(engine: Engine, tasks: Sequence[Task]) -> Sequence[Task]:

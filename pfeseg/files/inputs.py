@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import glob
+import os
 import re
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -164,21 +166,34 @@ def _outside_folders(name: str, path: Path) -> list[Input]:
 def _in_folder(folder: Path, recursive: bool) -> tuple[list[Input], list[Path]]:
     """Return the images in a folder, and the files that are neither images nor results."""
     readable = IMAGE_SUFFIXES | HEIF_SUFFIXES if reads_heif() else IMAGE_SUFFIXES
-    images: list[Path] = []
+    images: list[Input] = []
     others: list[Path] = []
-    entries = folder.rglob("*") if recursive else folder.glob("*")
-    for entry in sorted(entries, key=lambda entry: entry.parts):  # as paths compare, but quicker
-        if entry.name.startswith(".") or not (entry.is_file() or entry.is_symlink()):
+    for path, subfolder in _files_in(folder, Path(), recursive):
+        if path.name.startswith(".") or _is_result(path):
             continue
-        if _is_result(entry) or (entry.parent != folder and _is_numbered_result(entry)):
+        if subfolder != Path() and _is_numbered_result(path):
             continue
-        is_image = entry.suffix.lower() in readable
-        (images if is_image else others).append(entry)
+        if path.suffix.lower() in readable:
+            images.append(Input(path, subfolder))
+        else:
+            others.append(path)
     if not images:
         deeper = not recursive and any(entry.is_dir() for entry in folder.iterdir())
         hint = "; use -r to look into its subfolders too" if deeper else ""
         return [Input(folder, problem=f"{folder}: this folder holds no images{hint}")], others
-    return [Input(entry, entry.parent.relative_to(folder)) for entry in images], others
+    return images, others
+
+
+def _files_in(folder: Path, subfolder: Path, recursive: bool) -> Iterator[tuple[Path, Path]]:
+    """Yield the files and links in a folder, in the order of their names, and their subfolders."""
+    with os.scandir(folder / subfolder) as entries:
+        in_order = sorted(entries, key=lambda entry: entry.name)
+    for entry in in_order:
+        if recursive and entry.is_dir(follow_symlinks=False):
+            with suppress(PermissionError):
+                yield from _files_in(folder, subfolder / entry.name, recursive)
+        elif entry.is_symlink() or entry.is_file():
+            yield folder / subfolder / entry.name, subfolder
 
 
 def _is_numbered_result(path: Path) -> bool:

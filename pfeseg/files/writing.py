@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +59,7 @@ def write_text(path: Path, text: str) -> None:
 
 def refuse_existing(paths: Iterable[Path], also: str = "") -> None:
     """Refuse to write over files that exist; `also` is another way out than --overwrite."""
-    is_empty = cache(_is_empty)
-    existing = [path for path in paths if not is_empty(path.parent) and os.path.lexists(path)]
+    existing = [path for path in paths if os.path.lexists(path)]
     if existing:
         others = f" (and {len(existing) - 1} more results)" if len(existing) > 1 else ""
         raise InvalidInputError(
@@ -69,7 +67,7 @@ def refuse_existing(paths: Iterable[Path], also: str = "") -> None:
         )
 
 
-def _is_empty(folder: Path) -> bool:
+def is_empty(folder: Path) -> bool:
     """Tell whether there is nothing in a folder, or no such folder."""
     try:
         with os.scandir(folder) as entries:

@@ -17,7 +17,7 @@ from pfeseg.files.clusters import CLUSTER_KINDS, ClusteredData
 from pfeseg.files.edge_lists import read_graph
 from pfeseg.files.inputs import Input, expand_inputs
 from pfeseg.files.kinds import REPORT
-from pfeseg.files.names import check_plan
+from pfeseg.files.names import ResultPaths, check_plan
 from pfeseg.files.tables import Table, read_table
 from pfeseg.run.results import input_facts, write_kinds, write_results
 from pfeseg.run.rows import Row, attempt, give_up
@@ -172,12 +172,9 @@ def plan_data(
 ) -> list[DataTask]:
     """Decide where results go; what cannot work is refused before any work."""
     sources = [item.path for item in inputs if not item.problem]
+    endings = {kind: CLUSTER_KINDS[kind].suffix for kind in (*kinds, REPORT)}
     plan = {
-        source: {
-            kind: (output or source.parent) / (_stem(source) + CLUSTER_KINDS[kind].suffix)
-            for kind in (*kinds, REPORT)
-        }
-        for source in sources
+        source: ResultPaths(output or source.parent, _stem(source), endings) for source in sources
     }
     advice = f"give them different folders with {argument('output')}"
     check_plan(plan, lambda: advice, CLUSTER_KINDS)

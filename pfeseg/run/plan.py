@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,7 +10,14 @@ from typing import Any, ClassVar
 from pfeseg.errors import SMALLER_IMAGE
 from pfeseg.files.inputs import STANDARD_INPUT, Input
 from pfeseg.files.kinds import KINDS
-from pfeseg.files.names import check_plan, check_template, find_clash, result_paths, telling_apart
+from pfeseg.files.names import (
+    Plan,
+    check_plan,
+    check_template,
+    find_clash,
+    result_paths,
+    telling_apart,
+)
 from pfeseg.run.task import FileTask
 from pfeseg.segmentation.methods import METHOD_VERSION
 from pfeseg.segmentation.settings import Settings
@@ -24,8 +31,8 @@ class Task(FileTask):
     Attributes
     ----------
     source : Path
-    results : dict
-        Path of each kind of result, the report last; see `pfeseg.files.kinds`.
+    results : ResultPaths
+        The report last; see `pfeseg.files.kinds`.
     settings : Settings or VolumeSettings
     content : bytes or None
         The image, where it does not come from the file `source`.
@@ -108,18 +115,24 @@ def plan_results(
     template: str = "{stem}",
     labels_format: str = "png",
     overlay_format: str = "png",
-) -> dict[Path, dict[str, Path]]:
+) -> Plan:
     """Decide where every result goes; what cannot work is refused before any work.
 
     Results go below `output`, in the subfolders of their inputs, or beside the inputs.
     """
     check_template(template)
 
-    def planned(template: str) -> dict[Path, dict[str, Path]]:
+    shared: dict[Path, Path] = {}  # one of each folder, however many results it will have
+
+    def folder_of(item: Input) -> Path:
+        folder = output / item.subfolder if output else item.path.parent
+        return shared.setdefault(folder, folder)
+
+    def planned(template: str) -> Plan:
         return {
             item.path: result_paths(
                 item.path,
-                output / item.subfolder if output else item.path.parent,
+                folder_of(item),
                 kinds,
                 template=template,
                 labels_format=labels_format,
@@ -134,7 +147,7 @@ def plan_results(
     return plan
 
 
-def _advice(template: str, planned: Callable[[str], dict[Path, dict[str, Path]]]) -> str:
+def _advice(template: str, planned: Callable[[str], Plan]) -> str:
     """Find what tells inputs apart that clash; `planned` makes the plan of a template."""
     for other in telling_apart(template):
         if not find_clash(planned(other)):
@@ -147,7 +160,7 @@ def _advice(template: str, planned: Callable[[str], dict[Path, dict[str, Path]]]
 
 def make_tasks(
     inputs: Sequence[Input],
-    plan: Mapping[Path, dict[str, Path]],
+    plan: Plan,
     settings: Settings | VolumeSettings,
     *,
     content: bytes | None = None,

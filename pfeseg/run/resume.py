@@ -17,7 +17,7 @@ from pfeseg.errors import InvalidInputError, argument
 from pfeseg.files.kinds import REPORT
 from pfeseg.files.replacing import size_of
 from pfeseg.files.report import FILES, read_report
-from pfeseg.files.writing import refuse_existing
+from pfeseg.files.writing import is_empty, refuse_existing
 from pfeseg.run.results import input_facts
 from pfeseg.run.task import AskedSettings, FileTask
 
@@ -39,12 +39,14 @@ def choose_undone(
 
 
 def _refuse_done(tasks: Iterable[FileTask]) -> None:
+    is_empty_now = cache(is_empty)
     refuse_existing(
         (
-            path
+            part
             for task in tasks
-            for kind, result in task.results.items()
-            for path in (result, *task.kinds[kind].beside(result))
+            if not is_empty_now(task.results.folder)
+            for kind in task.results
+            for part in task.parts_of(kind)
         ),
         also=", or --skip-existing to leave out what is done",
     )
@@ -78,11 +80,12 @@ def _left_to_do(task: T) -> T | None:
     report = read_report(path)
     _compare(path, report, task)
     files: dict[str, int] = report[FILES]
-    missing: dict[str, Path] = {}
-    for kind, result in task.results.items():
+    missing: list[str] = []
+    for kind in task.results:
         if kind == REPORT:
             continue
-        told = [other for other in task.kinds[kind].beside(result) if other.name in files]
+        result, *beside = task.parts_of(kind)
+        told = [other for other in beside if other.name in files]
         sizes = {part: size_of(part) if part.exists() else 0 for part in (result, *told)}
         for part, size in sizes.items():
             if size and part.name not in files:
@@ -92,14 +95,13 @@ def _left_to_do(task: T) -> T | None:
                     f"{part}: has {size} bytes, but {path.name} tells of {files[part.name]}"
                 )
         if not all(sizes.values()):
-            missing[kind] = result
+            missing.append(kind)
     if not missing:
         return None
-    written = {
-        part.name for kind, own in missing.items() for part in (own, *task.kinds[kind].beside(own))
-    }
+    results = task.results.only((*missing, REPORT))
+    written = {part.name for kind in missing for part in task.parts_of(kind)}
     kept = {name: size for name, size in files.items() if name not in written}
-    return replace(task, results=missing | {REPORT: path}, kept=kept)
+    return replace(task, results=results, kept=kept)
 
 
 def _compare(path: Path, report: dict[str, Any], task: FileTask) -> None:

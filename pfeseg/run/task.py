@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from pfeseg.files.kinds import Kind
+from pfeseg.files.names import ResultPaths
 
 
 class AskedSettings(Protocol):
@@ -35,8 +36,7 @@ class FileTask(ABC):
     Attributes
     ----------
     source : Path
-    results : dict
-        Path of each kind of result; see `kinds`.
+    results : ResultPaths
     settings : object
     replaces : bool
         Whether results that are there, and hold something else, may be replaced.
@@ -51,7 +51,7 @@ class FileTask(ABC):
     """
 
     source: Path
-    results: Mapping[str, Path]
+    results: ResultPaths
     settings: AskedSettings
     replaces: bool = field(default=True, kw_only=True)
     kept: Mapping[str, int] = field(default_factory=dict, kw_only=True)
@@ -77,3 +77,8 @@ class FileTask(ABC):
     def options(self) -> dict[str, Any]:
         """Return what was asked for beside the settings, as a report holds it; None if not."""
         return {}
+
+    def parts_of(self, kind: str) -> tuple[Path, ...]:
+        """Name a result, and all that may lie beside it and is part of it."""
+        result = self.results[kind]
+        return result, *self.kinds[kind].beside(result)
