@@ -9,8 +9,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.benchmark.dataset import AUTO, HIERARCHY
 from pfeseg.benchmark.rows import Row
+from pfeseg.benchmark.runs import AUTO, HIERARCHY
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.matlab import UCM_THRESHOLDS
 from pfeseg.labels.boundaries import BoundaryCounts, BoundaryScores, summarise_boundaries

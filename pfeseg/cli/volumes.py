@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, cast
 
 import click
 
@@ -27,13 +29,35 @@ def spacing(text: str) -> tuple[float, float, float]:
         ) from None
 
 
+@dataclass(frozen=True)
+class Volumes:
+    """What ``--volume``, ``--spacing`` and ``--max-voxels`` ask for."""
+
+    are_meant: bool
+    spacing: tuple[float, float, float] | None
+    max_voxels: int | None
+
+
 def volume_options(command: F) -> F:
-    """Add ``--volume``, ``--spacing`` and ``--max-voxels``."""
+    """Add ``--volume``, ``--spacing`` and ``--max-voxels``, which come as one: `volumes`."""
+    inner = command
+
+    @wraps(inner)
+    def packed(
+        volume: bool,
+        spacing: tuple[float, float, float] | None,
+        max_voxels: int | None,
+        **others: Any,
+    ) -> Any:
+        if not volume and (spacing or max_voxels):
+            raise click.UsageError("--spacing and --max-voxels are those of volumes; give --volume")
+        return inner(volumes=Volumes(volume, spacing, max_voxels), **others)
+
     command = option(
         "--max-voxels", type=click.IntRange(min=8), metavar="N", heading=Heading.METHOD,
         help="Shrink larger volumes to this many voxels before solving."
              f"  [default: {MAX_VOXELS}]",
-    )(command)  # fmt: skip
+    )(cast("F", packed))  # fmt: skip
     command = option(
         "--spacing", type=spacing, metavar="Z,Y,X", heading=Heading.INPUTS,
         help="Distances between the voxels of a volume, in any unit: 2,1,1 if slices are twice as "
