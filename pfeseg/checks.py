@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pfeseg.errors import InvalidInputError, argument, in_one_line
+from pfeseg.errors import InvalidInputError, argument
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -155,9 +155,10 @@ def any_array(values: Any, what: str, *, masked: bool = False) -> NDArray[Any]:
     except MemoryError:
         raise
     except Exception as error:  # whatever the library raises that the values are of
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InvalidInputError(
             f"{what} must be an array, and NumPy makes none of this {type(values).__name__}: "
-            f"{in_one_line(error)}"
+            f"{reason}"
         ) from error
 
 

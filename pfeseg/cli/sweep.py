@@ -137,6 +137,7 @@ def sweep(
       pfeseg sweep photo.jpg -d 5,10,15 --ground-truth photo.mat
     """
     settings = make_settings(**options)
+    from pfeseg.files.replacing import appearing_together
     from pfeseg.run.sweeping import SweepTask, open_sweep, plan_sweep
 
     command = ["pfeseg", "segment", str(image), *option_words(settings), *_reading_words(reading)]
@@ -158,11 +159,12 @@ def sweep(
         swept = opened.run(
             engine, lambda _: bar.update(), threads, reads_again=machines.dask is not None
         )
-    swept.write(results)
-    if wants_page:
-        from pfeseg.page.sweep import write_sweep_page
+    with appearing_together():
+        swept.write(results)
+        if wants_page:
+            from pfeseg.page.sweep import write_sweep_page
 
-        write_sweep_page(results["html"], swept.data, results["npz"])
+            write_sweep_page(results["html"], swept.data, results["npz"])
     if as_json:
         click.echo(json.dumps(swept.facts()))
         return
