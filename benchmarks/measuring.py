@@ -106,7 +106,8 @@ def describe_machine() -> dict[str, Any]:
     import platform
     from importlib.metadata import version
 
-    from pfeseg.kernels import available_threads, variant
+    from pfeseg.kernels import variant
+    from pfeseg.machine import available_threads
 
     packages = ("pfeseg", "numpy", "scipy", "scikit-image", "scikit-learn", "pillow")
     return {

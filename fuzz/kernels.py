@@ -51,6 +51,9 @@ def reals(rng: Rng, shape: tuple[int, ...], kind: type = np.float64) -> np.ndarr
 
 
 def _shape(rng: Rng, shape: tuple[int, ...]) -> tuple[int, ...]:
+    if rng.random() < 0.02:  # no numbers, but a long side
+        sides = rng.permutation([0, 2 ** int(rng.integers(24, 41)), *shape])
+        return tuple(sides[: len(shape)].tolist()) if 0 in sides[: len(shape)] else shape
     if rng.random() < 0.05:
         at = int(rng.integers(len(shape)))
         shape = (*shape[:at], int(rng.integers(0, 5)), *shape[at + 1 :])
@@ -190,9 +193,8 @@ def filters(rng: Rng) -> None:
             kernels.class_contrast(integers(rng, (height, width), 4), whole(rng, 4, 6), window,
                                    whole(rng, 1, 9))  # fmt: skip
         case 6:
-            kernels.filter_rows(
-                integers(rng, (height, width), 256, np.uint8), abs(whole(rng, 1, 4))
-            )
+            pixel = 2**64 - 5 if rng.random() < 0.05 else abs(whole(rng, 1, 4))
+            kernels.filter_rows(integers(rng, (height, width), 256, np.uint8), pixel)
 
 
 def clouds(rng: Rng) -> None:

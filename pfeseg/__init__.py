@@ -55,11 +55,11 @@ __version__ = "0.2.0"
 _HOME = {
     "Automatic": "segmentation.cuts",
     "Clusters": "segmentation.cuts",
+    "CutWarning": "errors",
     "Embedding": "solver.embedding",
     "Georeference": "image.georeference",
     "Graph": "solver.graph",
     "Hierarchy": "regions.hierarchy",
-    "CutWarning": "errors",
     "ImageWarning": "errors",
     "InvalidInputError": "errors",
     "IterationRecord": "solver.embedding",

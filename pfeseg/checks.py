@@ -22,8 +22,14 @@ MAX_THREADS = 1024
 MAX_SIDE = 10**9
 """The longest side of an image, in pixels."""
 
+MAX_DIMS = 10**6
+"""Dimensions of an embedding."""
+
+MAX_REGIONS = 10**9
+"""Regions or clusters that may be asked for."""
+
 MANY = 10**5
-"""Upper bounds from here on are named only in the errors of those who exceed them."""
+"""Upper bounds this large are named only where a value exceeds them."""
 
 LONGEST_SHOWN = 60
 """Characters of a value inside a message."""
@@ -47,7 +53,7 @@ def whole_number(name: str, value: Any, least: int, most: int) -> int:
 
 
 def is_whole(value: Any, least: float = -math.inf) -> bool:
-    """Tell whether a value is a whole number, at least so large, and no truth value."""
+    """Tell whether a value is a whole number of at least `least`; truth values are none."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     return whole and int(value) >= least
 
@@ -110,7 +116,7 @@ def check_truth(name: str, value: Any) -> bool:
 
 
 def known_fields(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:
-    """Refuse names that are no fields of a dataclass, and tell what may have been meant."""
+    """Return values if all are fields of a dataclass; else tell what may have been meant."""
     names = [field.name for field in dataclasses.fields(kind)]
     unknown = [name for name in values if name not in names]
     if unknown:
@@ -119,7 +125,7 @@ def known_fields(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:
 
 
 def unknown_settings(unknown: Iterable[Any], names: Collection[str]) -> str:
-    """Say which settings there are none of, and what may have been meant."""
+    """Say which names are unknown, and what may have been meant."""
     told = []
     for name in sorted(map(str, unknown)):
         near = difflib.get_close_matches(name, names, 1)
@@ -154,7 +160,7 @@ def any_array(values: Any, what: str, *, masked: bool = False) -> NDArray[Any]:
         return np.asarray(values)
     except MemoryError:
         raise
-    except Exception as error:  # whatever the library raises that the values are of
+    except Exception as error:  # the values may come from any library, which may raise anything
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InvalidInputError(
             f"{what} must be an array, and NumPy makes none of this {type(values).__name__}: "

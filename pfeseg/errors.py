@@ -169,7 +169,7 @@ class ImageWarning(PfesegWarning):
 
 
 class CutWarning(PfesegWarning):
-    """The labels could not be cut just as was asked.
+    """The labels could not be cut exactly as asked.
 
     Examples
     --------

@@ -58,7 +58,6 @@ __all__ = [
     "PcgLoopDouble",
     "PcgLoopSingle",
     "add_scaled",
-    "available_threads",
     "average_areas",
     "basins",
     "best_variant",
@@ -108,10 +107,3 @@ def variant() -> str:
             f"PFESEG_KERNELS={chosen}: this machine has the kernels 'baseline' and '{best}'"
         )
     return chosen
-
-
-def available_threads() -> int:
-    """Count the processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

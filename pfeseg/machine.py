@@ -1,4 +1,4 @@
-"""What the machine has to offer."""
+"""What the machine has to offer: processors and memory."""
 
 from __future__ import annotations
 
@@ -31,6 +31,13 @@ def started_machine() -> str:
     except OSError:
         text = platform.node()
     return f"{zlib.crc32(text.encode()):08x}"
+
+
+def available_threads() -> int:
+    """Count the processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def available_memory() -> int | None:

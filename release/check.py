@@ -27,7 +27,7 @@ VERSIONS = {
 DATES = {"CHANGELOG.md": r"^## \S+ - (\S+)", "CITATION.cff": r"^date-released: (\S+)"}
 
 WALK = (
-    *("cpp", "CMakeLists.txt", "kernels.py", "parallel.py", "solver", "image", "labels"),
+    *("cpp", "CMakeLists.txt", "kernels.py", "blas.py", "solver", "image", "labels"),
     *("clustering", "pixels", "regions", "segmentation"),
 )
 """What segments an image, without what reads, writes, shows and serves it."""

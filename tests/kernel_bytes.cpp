@@ -4,10 +4,13 @@
 #include <cstdio>
 #include <vector>
 
-#define PFESEG_LOOPS test_loops
-#define PFESEG_ROWS test_rows
-#define PFESEG_VARIANT test_kernel
+#define PFESEG_LOOPS baseline_loops
+#define PFESEG_ROWS baseline_rows
+#define PFESEG_VARIANT baseline_kernel
+#define PFESEG_WALK baseline_walk
 #include "dense_loops.cpp"
+#include "exact_blocks.hpp"
+#include "front_walk.cpp"
 #include "split_bregman.cpp"
 #include "tall_rows.cpp"
 
@@ -82,7 +85,7 @@ void loop() {
     block.R = aligned(4), block.V = aligned(5), block.P = aligned(6);
     const std::vector<T> target = numbers.some<T>(size);
     for (size_t k = 0; k < size; ++k) block.F[k] = target[k];
-    const Kernel<T> kernel = test_kernel<T>(W, 0);
+    const Kernel<T> kernel = baseline_kernel<T>(W, 0);
     const int32_t cancelled = 0;
     kernel.start(system, block);
     for (int k = 0; k < 5; ++k) kernel.iterate(system, block, 1e-4, 20, &cancelled);
@@ -90,6 +93,40 @@ void loop() {
     digest.add(block.Y, size), digest.add(block.U, upper.size() * W);
     digest.add(block.energy, W), digest.add(block.fidelity, W), digest.add(block.rho, W);
     digest.print(sizeof(T) == 4 ? "loop of floats" : "loop of doubles", W);
+}
+
+// The exact loop on a grid, which is cut into several domains, with blocks of every width.
+template <class T>
+void walk() {
+    constexpr int32_t side = 100, n = side * side;
+    std::vector<int32_t> edges, positions;
+    for (int32_t i = 0; i < n; ++i) {
+        positions.insert(positions.end(), {i / side, i % side});
+        if (i % side + 1 < side) edges.insert(edges.end(), {i, i + 1});
+        if (i + side < n) edges.insert(edges.end(), {i, i + side});
+    }
+    const size_t n_edges = edges.size() / 2;
+    const Elimination elimination(n, edges.data(), n_edges, positions.data(), 2, int64_t{1} << 40);
+    const std::vector<double> weights(n_edges, 0.7), degrees(n, 1.2);
+    const FactorisedMatrix<T> matrix(elimination, weights.data(), degrees.data(), 1e3, 10.0,
+                                     "baseline", 2);
+    Numbers numbers;
+    for (const int columns : {3, 7, 13}) {
+        const std::vector<T> target = numbers.some<T>(size_t{n} * columns);
+        const int iterations = 3;
+        std::vector<double> energy(iterations * columns), fidelity(iterations * columns);
+        std::vector<int32_t> solves(iterations * columns), capped(iterations * columns);
+        ExactBlocks<T> blocks(matrix, "baseline");
+        const auto never = [] { return false; };
+        blocks.start(target.data(), columns, 2, never);
+        blocks.advance(iterations, 2,
+                       {energy.data(), fidelity.data(), solves.data(), capped.data()}, never);
+        std::vector<T> Y(target.size());
+        blocks.write_solution(Y.data());
+        Digest digest;
+        digest.add(Y), digest.add(energy), digest.add(fidelity);
+        digest.print(sizeof(T) == 4 ? "walk of floats" : "walk of doubles", columns);
+    }
 }
 
 template <class T>
@@ -103,7 +140,7 @@ void rows() {
         for (int k = 0; k < columns * width; ++k) place[k] = factor[k];
         alignas(64) static double gram[16 * 16], scratch[kRowsAtOnce * 16];
         for (double &entry : gram) entry = 0;
-        const RowLoops<T> loops = test_rows<T>();
+        const RowLoops<T> loops = baseline_rows<T>();
         loops.add_gram(some.data(), nullptr, 50, columns, gram, scratch);
         loops.split(some.data(), place, target.data(), 50, columns);
         Digest digest;
@@ -115,7 +152,7 @@ void rows() {
 void lines() {
     Numbers numbers;
     const int size = 1003;
-    const DenseLoops loops = test_loops();
+    const DenseLoops loops = baseline_loops();
     const std::vector<double> p = numbers.some<double>(size), q = numbers.some<double>(size);
     std::vector<double> value = p, total = q;
     loops.exponentials(q.data(), size, value.data(), total.data());
@@ -134,6 +171,7 @@ void lines() {
 int main() {
     loop<float, 4>(), loop<float, 8>(), loop<float, 16>();
     loop<double, 4>(), loop<double, 8>(), loop<double, 16>();
+    walk<float>(), walk<double>();
     rows<float>(), rows<double>();
     lines();
 }

@@ -16,7 +16,7 @@ import pfeseg
 PACKAGE = ROOT / "pfeseg"
 
 ROOMS = (
-    *("errors", "checks", "machine", "parallel", "plotting", "engines", "_kernels", "kernels"),
+    *("errors", "checks", "machine", "blas", "plotting", "engines", "_kernels", "kernels"),
     "solver",  # graphs only: images come later
     *("image", "labels", "clustering", "data", "pixels", "regions"),
     *("pictures", "segmentation", "volumes", "files", "run", "benchmark", "page", "cli"),
@@ -79,7 +79,7 @@ def test_the_solver_runs_without_a_word_of_images(module):
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     loaded = {room(name) for name in run.stdout.split()}
-    assert loaded <= {"errors", "checks", "parallel", "_kernels", "kernels", "solver"}
+    assert loaded <= {"errors", "checks", "machine", "blas", "_kernels", "kernels", "solver"}
 
 
 def test_one_door_to_the_kernels():

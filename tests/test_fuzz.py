@@ -6,6 +6,8 @@ import ast
 import os
 import subprocess
 import sys
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from helpers import ROOT
 
 from pfeseg import kernels
 
+UNDER_ASAN = "asan" in os.environ.get("LD_PRELOAD", "")
 INT = np.int32
 PATH = np.array([[0, 1], [1, 2]], INT)
 IMAGE = np.ones((4, 5, 3), np.float32)
@@ -89,11 +92,139 @@ def merge(pairs, **changed):
         lambda: kernels.join_pairs(PATH, -1),
         lambda: kernels.improve_centres(np.ones((3, 2)), np.ones(3), np.ones((2, 2)), 2**31 - 1,
                                         np.nan),
+        lambda: kernels.filter_rows(np.ones((3, 2000), np.uint8), 2**64 - 100_000),
+        lambda: kernels.nearest_centres(IMAGE[0], np.ones((2**24 + 4, 3), np.float32)),
+        lambda: kernels.eliminate_graph(PATH, np.zeros((3, 100_000), INT), 100),
+        lambda: kernels.gram_matrix(np.zeros((1, 2**15 + 1)), None, 1),
+        lambda: kernels.gram_matrix(np.zeros((0, 2**32 + 5)), None, 1),
+        lambda: kernels.average_areas(IMAGE, 0.0, 1.0, 2, 2, 0),
+        lambda: kernels.redraw_boundaries(ZEROS, IMAGE, 0.0, 1.0, 1, *[np.ones(3, np.float32)] * 2,
+                                          0),
+        lambda: pcg([0, 1, 2], [0, 1]).start(np.zeros((2, 2**24 + 1), np.float32), 1),
     ],
 )  # fmt: skip
 def test_kernels_refuse_at_their_door_what_would_leave_an_array(call):
     with pytest.raises(ValueError, match=r"\w{3}"):
         call()
+
+
+LONG = 2**40
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: kernels.expectation(np.zeros((0, 2**24)), np.zeros((LONG, 0))),
+        lambda: kernels.spread_starts(np.ones((2, 1)), np.ones(2), 0, np.zeros((LONG, 0))),
+        lambda: kernels.average_areas(np.zeros((LONG, 1, 0)), 0.0, 1.0, LONG, 1, 1),
+        lambda: kernels.colour_contrast(np.zeros((LONG, 1, 0), np.float32), 0, 0, np.ones(1), 1),
+        lambda: kernels.split_regions(np.zeros((LONG, 0), INT)),
+        lambda: kernels.meetings(np.zeros((LONG, 0), INT), np.array([[0, 1]], INT)),
+        lambda: kernels.region_sums(np.zeros((LONG, 0), INT), 1, IMAGE),
+        lambda: kernels.class_counts(np.zeros((LONG, 0), INT), 1, ZEROS, 1),
+        lambda: kernels.lab_sums(np.zeros((LONG, 0), INT), 1, np.zeros((LONG, 0, 3)), 0.0, 1.0),
+        lambda: kernels.gram_matrix(np.zeros((LONG, 0)), None, 1),
+    ],
+)  # fmt: skip
+def test_arrays_without_numbers_are_refused_where_a_side_is_endless(call):
+    """They took all memory, or years."""
+    with pytest.raises(ValueError, match=r"\w{3}"):
+        call()
+
+
+def test_sizes_whose_product_begins_again_at_zero_are_refused():
+    places, one, rows = np.zeros(2**22), np.ones(1), np.zeros(2**24, INT)
+    with pytest.raises(MemoryError):
+        kernels.interpolate(np.zeros((1, 1, 2**20)), places, places)
+    with pytest.raises(MemoryError):
+        kernels.filter_responses(IMAGE[..., 0].copy(), [(one, one)] * 2**16, rows, rows, 1.0)
+
+
+@pytest.mark.skipif(UNDER_ASAN, reason="which marks all of a large array")
+def test_a_label_of_many_has_its_own_tint():
+    """Three times its number has more than 32 bits."""
+    try:
+        tints = np.zeros((2**30, 3), np.float32)
+    except MemoryError:
+        pytest.skip("this machine promises no more memory than it has")
+    tints[-1] = 7
+    drawn = kernels.tint_regions(np.zeros((1, 1, 1), np.uint8), 0.0, 255.0, 0.5,
+                                 np.full((1, 1), 2**30 - 1, INT), tints,
+                                 np.zeros((1, 1), np.uint8))  # fmt: skip
+    assert drawn.tolist() == [[[7, 7, 7]]]
+
+
+@pytest.mark.parametrize("made", [loop, lambda: pcg([0, 1, 2], [0, 1])])
+def test_a_loop_serves_one_thread_at_a_time(made):
+    """Another one could take away the arrays on which it works."""
+    busy = made()
+    rows = len(busy.solution())
+    busy.start(np.ones((rows, 2)), 1)
+    thread = threading.Thread(target=busy.advance, args=(2_000_000, 1))
+    thread.start()
+    refused = 0
+    while thread.is_alive():
+        try:
+            busy.start(np.ones((rows, 9)), 1)
+            time.sleep(0.01)  # the thread was not there yet
+        except RuntimeError as error:
+            refused += "in use" in str(error)
+            time.sleep(0.01)
+    thread.join()
+    assert refused
+    assert busy.advance(1, 1)[0].shape[0] == 1
+
+
+@pytest.mark.parametrize("made", [loop, lambda: pcg([0, 1, 2], [0, 1])])
+def test_a_loop_that_starts_anew_knows_nothing_of_the_one_before(made):
+    again = made()
+    F = np.ones((len(again.solution()), 2))
+    again.start(F, 1)
+    again.advance(3, 1)
+    assert again.solution().any()
+    again.start(F, 1)
+    assert not again.solution().any()
+
+
+START_WITHOUT_MEMORY = """
+import resource
+import numpy as np
+from pfeseg import kernels
+resource.setrlimit(resource.RLIMIT_AS, (3_000_000_000, 3_000_000_000))
+edges = np.array([[0, 1], [1, 2]], np.int32)
+elimination = kernels.eliminate_graph(edges, np.zeros((3, 0), np.int32), 100)
+loop = kernels.CholeskyLoopDouble(elimination, np.ones(2), np.ones(3), 1.0, 1.0, 1,
+                                  kernels.variant())
+loop.start(np.ones((3, 2)), 1)
+for call in (lambda: loop.start(np.ones((3, 2**20)), 1), lambda: loop.advance(1, 1)):
+    try:
+        call()
+    except (MemoryError, ValueError) as error:
+        print(type(error).__name__)
+print(loop.solution().size)
+"""
+
+
+@pytest.mark.skipif(UNDER_ASAN, reason="ends if memory is short")
+def test_a_loop_without_memory_to_start_has_not_started(tmp_path):
+    """It went on with a part of its columns, and with a target that was gone."""
+    command = [sys.executable, "-c", START_WITHOUT_MEMORY]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.stdout.split() == ["MemoryError", "ValueError", "0"], done.stderr[-3000:]
+
+
+def test_labels_far_apart_are_numbered_as_fast_as_others():
+    def seconds(labels: np.ndarray) -> float:
+        began = time.perf_counter()
+        numbers = kernels.number_by_appearance(labels)
+        took = time.perf_counter() - began
+        np.testing.assert_array_equal(numbers, near)
+        return took
+
+    near = np.tile(np.arange(2**14, dtype=np.int32), 10)
+    near_took = min(seconds(near) for _ in range(3))
+    for shift in (16, 32, 40, 48):  # it took 100 times as long
+        assert seconds(near.astype(np.int64) << shift) < 30 * near_took + 0.1
 
 
 def test_numbers_that_are_none_lead_nowhere():
@@ -147,7 +278,7 @@ print(*returned)
 """
 
 
-@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="ends if memory is short")
+@pytest.mark.skipif(UNDER_ASAN, reason="ends if memory is short")
 def test_the_fuzzer_calls_every_kernel(tmp_path):
     stub = ast.parse((ROOT / "pfeseg" / "_kernels.pyi").read_text()).body
     kinds = (ast.FunctionDef, ast.ClassDef)

@@ -43,7 +43,7 @@ def tree(chelsea) -> Hierarchy:
 
 
 def edge_contrast_by_hand(image, reach, chi_square):
-    """Compare the two sides of every edge as `contours` describes it, one edge at a time."""
+    """Compare the two sides of edges as `pfeseg.regions.cues` says, one edge at a time."""
     height, width, _ = image.shape
 
     def pixel(y, x):

@@ -5,7 +5,8 @@ import pytest
 from reference import area_weights
 
 from pfeseg import InvalidInputError, downsample, enlarge_labels, kernels
-from pfeseg.image.arrays import KERNEL_TYPES, as_raster
+from pfeseg.image.arrays import as_raster
+from pfeseg.image.pixel_types import KERNEL_TYPES
 from pfeseg.image.resize import area_average, shrink_to
 
 

@@ -14,8 +14,9 @@ from scipy import ndimage
 from skimage.color import rgb2lab
 
 from pfeseg import enlarge_labels, kernels, segment
-from pfeseg.image.arrays import KERNEL_TYPES, as_raster
+from pfeseg.image.arrays import as_raster
 from pfeseg.image.colour import to_lab
+from pfeseg.image.pixel_types import KERNEL_TYPES
 from pfeseg.image.resize import interpolate
 from pfeseg.image.texture import COMPRESSION, DERIVATIVES, FILTER_SCALES, filter_responses
 from pfeseg.labels.maps import CORNERS, SIDES, boundary_edges, consecutive, touching

@@ -227,9 +227,19 @@ def test_stopping_equals_running_just_so_many_iterations(oracle, case, stage):
     assert [r.objective for r in exact.history] == [r.objective for r in stopped.history]
 
 
-def test_stop_reason_names_the_rule(oracle):
-    result = embed(oracle.graph, oracle.Y0, SolverSettings(tol=1e-3, **oracle.caps))
-    assert "objective steady after" in result.stop_reason
+@pytest.mark.parametrize("tol", [1e-3, 1.0])
+def test_stop_reasons_follow_from_the_history(oracle, tol):
+    result = embed(oracle.graph, oracle.Y0, SolverSettings(tol=tol, **oracle.caps))
+    last_1 = [record for record in result.history if record.stage == 1][-1]
+    is_orthogonal = last_1.orthogonality_error <= tol
+    stop_1, stop_2 = result.stop_reason.replace("iterations", "iteration").split("; ")
+    reason = f"orthogonal after {last_1.outer}" if is_orthogonal else "cap of 5"
+    assert stop_1 == f"stage 1: {reason} iteration"
+    assert stop_2 == f"stage 2: objective steady after {result.history[-1].inner} iteration"
+    assert is_orthogonal or tol < 1
+
+
+def test_stop_reasons_name_the_caps(oracle):
     capped = embed(oracle.graph, oracle.Y0, SolverSettings(tol=0.0, **oracle.caps))
     assert capped.stop_reason == "stage 1: cap of 5 iterations; stage 2: cap of 40 iterations"
 

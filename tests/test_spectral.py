@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import imageio.v3 as iio
 import numpy as np
 import pytest
@@ -150,3 +154,24 @@ def test_a_row_of_zeros_does_not_break_discretise():
     labels = discretise(vectors, np.random.default_rng(0))
     assert len(set(labels[:3])) == 1
     assert set(labels[3:5]) != set(labels[:3])
+
+
+def test_the_number_of_threads_never_changes_the_bytes_not_even_of_the_first_vectors():
+    program = (
+        "import imageio.v3 as iio, hashlib, sys, pfeseg\n"
+        "from pfeseg.solver.spectral import laplacian_eigenmaps\n"
+        "image = pfeseg.downsample(iio.imread(sys.argv[1]), 4)\n"
+        "found = laplacian_eigenmaps(pfeseg.build_pixel_graph(image), 3)\n"
+        "print(hashlib.sha256(found.vectors.tobytes()).hexdigest())"
+    )
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", program, str(SAMPLES / "astronaut.jpg")],
+            env=os.environ | {"OPENBLAS_NUM_THREADS": threads},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for threads in ("1", "2")
+    }
+    assert len(digests) == 1

@@ -47,7 +47,8 @@ def _installation() -> dict[str, Any]:
     from importlib.metadata import version
 
     from pfeseg import __version__
-    from pfeseg.kernels import available_threads, variant
+    from pfeseg.kernels import variant
+    from pfeseg.machine import available_threads
 
     return {
         "pfeseg": __version__,

@@ -17,7 +17,7 @@ from pfeseg.pixels.options import ASSIGNMENTS, FEATURES
 from pfeseg.segmentation.cuts import CLUSTERED, DEFAULT_LEVEL, Clusters, Cut, Level
 from pfeseg.segmentation.methods import LEVELS_SINCE, METHODS
 from pfeseg.segmentation.settings import PRESETS, USUAL_DIMS, Settings, choose_settings
-from pfeseg.solver.settings import PRECONDITIONERS
+from pfeseg.solver.settings import LINEAR_SOLVERS, PRECISIONS, PRECONDITIONERS
 
 CUT_OPTIONS = ("n_clusters", "n_regions", "level")
 """Options that say how labels are cut, at most one of which may be given."""
@@ -157,7 +157,7 @@ _SETTINGS = (
     _setting("embed", "--tol", heading=Heading.SOLVER, type=float, metavar="NUMBER",
              help="Relative change at which a loop stops.", show=lambda value: f"{value:.2g}"),
     _setting("embed", "--linear-solver", heading=Heading.SOLVER,
-             type=click.Choice(["pcg", "direct"]),
+             type=click.Choice(LINEAR_SOLVERS),
              help="Compiled solver (pcg), or exact reference in SciPy (direct)."),
     _setting("embed", "--preconditioner", heading=Heading.SOLVER,
              type=click.Choice(PRECONDITIONERS),
@@ -167,7 +167,7 @@ _SETTINGS = (
     _setting("embed", "--pcg-rtol", heading=Heading.SOLVER, type=float, metavar="NUMBER",
              help="Relative residual at which PCG stops, with ic0."),
     _setting("embed", "--precision", heading=Heading.SOLVER,
-             type=click.Choice(["single", "double"]), help="Precision of the compiled solver."),
+             type=click.Choice(PRECISIONS), help="Precision of the compiled solver."),
 )  # fmt: skip
 
 

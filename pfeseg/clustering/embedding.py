@@ -21,7 +21,7 @@ MAX_FIT_ROWS = 50_000
 SAME_CENTRE = 1e-4
 """Centres closer than this, in units of the root mean square row, are one.
 
-Differences that small are rounding errors of the solver.
+Smaller differences are rounding errors of the solver.
 """
 
 

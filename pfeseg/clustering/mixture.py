@@ -28,7 +28,7 @@ TOLERANCE = 1e-3
 N_STARTS = 5
 """Runs of k-means, the best of which starts the mixture.
 
-From a single run one component too often covers two colours for good.
+After a single run, one component too often covers two colours and stays there.
 """
 
 

@@ -37,8 +37,9 @@ class Overlaps {
 // Averages an image (height, width, channels) over the areas of `small_height` x `small_width`
 // pixels. Values beyond black and white count as these.
 template <class T>
-void area_average(const T *image, Brightness<T> brightness, int64_t height, int64_t width, int64_t channels,
-                  int64_t small_height, int64_t small_width, int threads, double *result) {
+void area_average(const T *image, Brightness<T> brightness, int64_t height, int64_t width,
+                  int64_t channels, int64_t small_height, int64_t small_width, int threads,
+                  double *result) {
     const Overlaps rows(height, small_height), columns(width, small_width);
     const int64_t length = width * channels;
     std::vector<double> shares;

@@ -15,8 +15,11 @@ template <class T>
 class Brightness {
   public:
     Brightness(double black, double white)
-        : least_(within(black)), most_(within(white)), black_(static_cast<Wide>(std::isfinite(black) ? black : 0)),
-          scale_(scale_of(white - black)), range_(white - black) {}
+        : least_(within(black)),
+          most_(within(white)),
+          black_(static_cast<Wide>(std::isfinite(black) ? black : 0)),
+          scale_(scale_of(white - black)),
+          range_(white - black) {}
 
     T clipped(T value) const { return std::min(std::max(value, least_), most_); }
 

@@ -138,14 +138,15 @@ class ColumnBlocks {
         const int share = 1 + (columns - 1) / threads;
         if (columns == columns_ && share == share_) return;
         blocks_.clear();
-        columns_ = columns;
-        share_ = share;
+        columns_ = 0;  // until there is memory for all of them
         for (int first = 0, width; first < columns; first += width) {
             width = fitting_width(std::min(share, columns - first));
             blocks_.emplace_back(first, std::min(width, columns - first), width, rows(),
                                  matrix_.upper_links(),
                                  choose_kernel<T>(variant_, width, matrix_.links()));
         }
+        columns_ = columns;
+        share_ = share;
     }
 
     static int fitting_width(int columns) {

@@ -80,7 +80,8 @@ class ClassRows {
             for (int64_t k = 0; k < taps; ++k) around[k] += window_[k];
         }
         for (int64_t c = 0; c < n_classes_; ++c)
-            std::copy_n(padded_.data() + c * padded + margin, columns.size(), lines + c * columns.size());
+            std::copy_n(padded_.data() + c * padded + margin, columns.size(),
+                        lines + c * columns.size());
     }
 
   private:

@@ -92,7 +92,7 @@ class Elimination {
             std::sort(rows_.begin() + front.first_row, rows_.end());
             front.rows = static_cast<int32_t>(rows_.size()) - front.first_row;
             entries_ += front_entries(front.columns, front.rows);
-            if (entries_ > max_entries) return fits_ = false;
+            if (entries_ > max_entries || rows_.size() >> 31) return fits_ = false;
         }
         return true;
     }

@@ -246,7 +246,7 @@ class ExactBlocks {
         const auto domains = static_cast<uint32_t>(matrix_.elimination().domains().size());
         const auto tasks = static_cast<uint32_t>(blocks_.size()) * domains;
         // The first walk of a loop, at Y = 0, only forms the residual of the first system.
-        const T *const F = std::exchange(fresh_target_, nullptr);
+        const T *const F = fresh_target_;
         const int first = F ? -1 : 0;
         const auto walk_domain = [&](int round, uint32_t k) {
             ExactBlock<T> &block = blocks_[k / domains];
@@ -256,6 +256,7 @@ class ExactBlocks {
         Rounds rounds(tasks);
         const int others = std::min(threads, static_cast<int>(tasks)) - 1;
         Workers followers(others, others, [&](int) { rounds.follow(walk_domain); });
+        fresh_target_ = nullptr;
         auto asked = std::chrono::steady_clock::now();
         const auto was_interrupted = [&] {  // asked now and then only, as Python has to wait for it
             const auto now = std::chrono::steady_clock::now();
@@ -283,8 +284,12 @@ class ExactBlocks {
         return true;
     }
 
-    // Writes the present Y, (rows, columns).
+    // Writes the present Y, (rows, columns), which is 0 before the first walk.
     void write_solution(T *Y) const {
+        if (fresh_target_) {
+            std::fill_n(Y, int64_t{rows()} * columns_, T(0));
+            return;
+        }
         for (const ExactBlock<T> &block : blocks_) block.write_solution(Y, columns_);
     }
 
@@ -294,13 +299,14 @@ class ExactBlocks {
     void allocate(int columns) {
         if (columns == columns_) return;
         blocks_.clear();
-        columns_ = columns;
-        blocks_.reserve(columns);
+        columns_ = 0;  // until there is memory for all of them
+        blocks_.reserve(columns / 4 + 1);
         for (int first = 0, width; first < columns; first += width) {
             const int left = columns - first;
             width = left > 8 ? kWidest : left > 4 ? 8 : 4;
             blocks_.emplace_back(matrix_, first, std::min(width, left), width, variant_);
         }
+        columns_ = columns;
     }
 
     const FactorisedMatrix<T> &matrix_;

@@ -13,6 +13,7 @@
 
 #include "area_average.hpp"
 #include "brightness.hpp"
+#include "door.hpp"
 #include "numpy_arrays.hpp"
 #include "png_filter.hpp"
 #include "redrawing.hpp"
@@ -20,7 +21,7 @@
 #include "tinting.hpp"
 #include "variants.hpp"
 
-namespace pfeseg {
+namespace pfeseg::door {
 namespace {
 
 // Refuses what a type of pixels has no room for; without limits, both are infinite.
@@ -37,8 +38,9 @@ Brightness<T> checked_brightness(double black, double white) {
 template <class T>
 Result<double, 3> average_areas(Image<T> image, double black, double white, size_t height,
                                 size_t width, int threads) {
-    if (!height || !width || height > image.shape(0) || width > image.shape(1))
-        throw std::invalid_argument("an image can only be shrunk, to a pixel at least");
+    check_threads(threads);
+    check(image.shape(2) && height && width && height <= image.shape(0) && width <= image.shape(1),
+          "an image can only be shrunk, to a pixel at least");
     const Brightness<T> brightness = checked_brightness<T>(black, white);
     auto result = unwritten<double, 3>({height, width, image.shape(2)});
     double *values = result.data();
@@ -57,8 +59,10 @@ Result<int32_t, 2> redraw(Matrix<int32_t> pieces, Image<T> image, double black, 
                           int threads) {
     const size_t height = image.shape(0), width = image.shape(1), size = height * width;
     const Brightness<T> brightness = checked_brightness<T>(black, white);
+    check_threads(threads);
     if (!size || !image.shape(2) || pieces.shape(0) != height || pieces.shape(1) != width)
         throw std::invalid_argument("pieces and image must have one shape");
+    size_of({width + gaussian.size(), image.shape(2)});  // of a filtered row
     if (reach < 1 || gaussian.size() % 2 == 0 || gaussian.size() != derivative.size())
         throw std::invalid_argument("a reach and two odd filters of one size are needed");
     const auto [least, most] = std::minmax_element(pieces.data(), pieces.data() + size);
@@ -84,18 +88,19 @@ template <class T>
 Result<double, 2> lab_sums(Matrix<int32_t> regions, int n, Image<T> image, double black,
                            double white) {
     const size_t height = image.shape(0), width = image.shape(1), channels = image.shape(2);
-    if (regions.shape(0) != height || regions.shape(1) != width)
-        throw std::invalid_argument("regions and image must have one shape");
+    if (!regions.size() || regions.shape(0) != height || regions.shape(1) != width)
+        throw std::invalid_argument("regions and image must have one shape, not an empty one");
     if (channels != 1 && channels != 3)
         throw std::invalid_argument("an image of one channel or three is needed");
     const Brightness<T> brightness = checked_brightness<T>(black, white);
     const size_t count = count_of(n);
     check_numbers(regions.data(), regions.size(), count, no_region);
+    const DenseLoops loops = dense_loops();
     std::vector<double> sums(3 * count, 0.0);
     {
         nb::gil_scoped_release release;
-        sum_lab(regions.data(), image.data(), brightness, height, width, channels,
-                dense_loops(), sums.data());
+        sum_lab(regions.data(), image.data(), brightness, height, width, channels, loops,
+                sums.data());
     }
     return to_numpy<double, 2>(std::move(sums), {count, 3});
 }
@@ -131,8 +136,8 @@ Result<uint8_t, 3> tint_regions(Image<T> image, double black, double white, doub
 // the filter, and what it leaves. `pixel` is the number of bytes of one.
 Result<uint8_t, 2> filter_rows(Matrix<uint8_t> rows, size_t pixel) {
     const size_t bytes = rows.shape(1);
-    if (rows.shape(0) < 1 || pixel < 1)
-        throw std::invalid_argument("the row above and a size of pixels are needed");
+    check(rows.shape(0) >= 1 && pixel >= 1, "the row above and a size of pixels are needed");
+    check_size(pixel);
     const size_t count = rows.shape(0) - 1;
     auto result = unwritten<uint8_t, 2>({count, bytes + 1});
     uint8_t *filtered = result.data();
@@ -161,7 +166,7 @@ void bind_image(nb::module_ &m) {
 
 }  // namespace
 
-void door::bind_images(nb::module_ &m) {
+void bind_images(nb::module_ &m) {
     bind_image<uint8_t>(m);
     bind_image<uint16_t>(m);
     bind_image<uint32_t>(m);
@@ -172,4 +177,4 @@ void door::bind_images(nb::module_ &m) {
     m.def("filter_rows", &filter_rows);
 }
 
-}  // namespace pfeseg
+}  // namespace pfeseg::door

@@ -30,19 +30,21 @@ class Numbering {
     // Where the number of a key is, or would be.
     size_t slot_of(uint64_t key) const {
         const size_t last = slots_.size() - 1;
-        size_t slot = (key * 0x9E3779B97F4A7C15u >> 24) & last;
+        size_t slot = static_cast<size_t>(key * 0x9E3779B97F4A7C15u >> shift_);
         while (slots_[slot] >= 0 && keys_[slots_[slot]] != key) slot = (slot + 1) & last;
         return slot;
     }
 
     void grow() {
         slots_.assign(4 * slots_.size(), -1);
+        shift_ -= 2;
         for (size_t k = 0; k < keys_.size(); ++k)
             slots_[slot_of(keys_[k])] = static_cast<int32_t>(k);
     }
 
     std::vector<uint64_t> keys_;
     std::vector<int32_t> slots_;  // a power of two of them, at most half of them taken
+    int shift_ = 64 - 6;  // leaves the highest bits: all bits of a key have a say in them
 };
 
 // Renumbers labels 0, 1, ... in order of first appearance.

@@ -195,7 +195,8 @@ class Gradient {
         std::fill_n(smooth, size, 0.0f);
         std::fill_n(slope, size, 0.0f);
         for (int64_t k = 0; k <= 2 * radius_; ++k) {
-            const T *in = image_ + (mirrored(y + k - radius_, height_) * width_ + first) * channels_;
+            const int64_t row = mirrored(y + k - radius_, height_);
+            const T *in = image_ + (row * width_ + first) * channels_;
             const float along = gaussian_[k], across = derivative_[k];
             for (int64_t i = 0; i < size; ++i) {
                 const float value = brightness_.level(in[i]);

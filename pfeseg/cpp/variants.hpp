@@ -31,16 +31,18 @@ inline bool uses_avx2(const std::string &variant) {
 
 template <class T>
 Kernel<T> choose_kernel(const std::string &variant, int width, int links) {
+    [[maybe_unused]] const bool fast = uses_avx2(variant);
 #ifdef PFESEG_HAS_AVX2
-    if (uses_avx2(variant)) return avx2_kernel<T>(width, links);
+    if (fast) return avx2_kernel<T>(width, links);
 #endif
     return baseline_kernel<T>(width, links);
 }
 
 template <class T>
 WalkKernel<T> choose_walk(const std::string &variant, int width) {
+    [[maybe_unused]] const bool fast = uses_avx2(variant);
 #ifdef PFESEG_HAS_AVX2
-    if (uses_avx2(variant)) return avx2_walk<T>(width);
+    if (fast) return avx2_walk<T>(width);
 #endif
     return baseline_walk<T>(width);
 }

@@ -9,7 +9,6 @@
 #include <functional>
 #include <mutex>
 #include <stdexcept>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -25,10 +24,11 @@ class Workers {
   public:
     Workers(int count, int threads, std::function<void(int)> task)
         : count_(count), task_(std::move(task)), running_(std::min(count, threads)) {
+        threads_.reserve(running_);
         std::unique_lock<std::mutex> lock(mutex_);
         try {
             for (int k = running_; k > 0; --k) threads_.emplace_back([this] { work(); });
-        } catch (const std::system_error &) {  // let the others end without a task
+        } catch (const std::exception &) {  // let the others end without a task
             next_ = count_;
             lock.unlock();
             join();

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,26 +12,27 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from pfeseg.blas import one_blas_thread
 from pfeseg.checks import MAX_SEED, MAX_THREADS, any_array, is_whole, real_number, shown
-from pfeseg.data import clusters, graph
+from pfeseg.data import graph
+from pfeseg.data.candidates import Candidate, best_candidate, find_candidates
 from pfeseg.data.graph import DataGraph
 from pfeseg.data.newcomers import Newcomers
 from pfeseg.data.start import MANY_POINTS, STARTS, labels_by, one_hot
 from pfeseg.errors import InvalidInputError, argument
-from pfeseg.kernels import available_threads
 from pfeseg.labels.maps import consecutive
-from pfeseg.parallel import one_blas_thread
+from pfeseg.machine import available_threads
 from pfeseg.solver.embedding import edge_energy
 from pfeseg.solver.settings import SolverSettings
 
 Affinity = Literal["nearest_neighbors", "rbf", "precomputed", "precomputed_nearest_neighbors"]
-AFFINITIES = ("nearest_neighbors", "rbf", "precomputed", "precomputed_nearest_neighbors")
+AFFINITIES: tuple[Affinity, ...] = get_args(Affinity)
 
 NEIGHBOURS = (7, 10, 15)
 """Numbers of neighbours that n_neighbors="auto" takes, a graph each, up to `MANY_POINTS`."""
 
 USUAL_NEIGHBOURS = 10
-"""Where there is to be one graph only."""
+"""The number for a single graph."""
 
 USUAL_STARTS = ("spectral", "tree", "kmeans")
 """Starts that init="auto" takes; with more points than `MANY_POINTS`, all but the tree."""
@@ -84,8 +85,8 @@ class OnGraph(BaseEstimator):  # type: ignore[misc]
         except (ValueError, OverflowError, RuntimeError) as error:
             raise InvalidInputError(_in_one_line(error)) from error
 
-    def _learn(self, X: Any, dimensions: Callable[[list[DataGraph]], int]) -> clusters.Candidate:
-        """Embed validated data, of which `dimensions` says how many, and keep what came of it."""
+    def _learn(self, X: Any, dimensions: Callable[[list[DataGraph]], int]) -> Candidate:
+        """Embed validated data in `dimensions(graphs)` dimensions, and keep what comes of it."""
         self._check_settings()
         try:
             random = check_random_state(self.random_state)
@@ -98,8 +99,8 @@ class OnGraph(BaseEstimator):  # type: ignore[misc]
         with one_blas_thread():
             graphs = self._graphs(X, seed)
             k = dimensions(graphs)
-            found = clusters.best_candidate(
-                clusters.candidates(
+            found = best_candidate(
+                find_candidates(
                     graphs,
                     lambda data: self._starts(X, data, k, seed),
                     k,

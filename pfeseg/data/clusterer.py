@@ -24,8 +24,9 @@ class PFEClustering(ClusterMixin, OnGraph):  # type: ignore[misc]
 
     Where spectral clustering embeds a graph smoothly and then cuts it, a piecewise flat embedding
     is nearly constant on each cluster. Graphs of 7, 10 and 15 neighbours are embedded from three
-    starts each, and the clusters are kept that cut the least weight for how many and how even they
-    are. With more than 10,000 points, it is one graph of 10 neighbours and two starts.
+    starts each. Of the resulting clusterings, the one is kept that cuts the least weight, given how
+    many clusters it has and how even they are. With more than 10,000 points, there is one graph,
+    of 10 neighbours, and two starts.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How many clusters there are, if nobody says so."""
+"""How many clusters there are, where nobody says how many."""
 
 from __future__ import annotations
 

@@ -56,6 +56,6 @@ class Newcomers:
 
 
 def _inverse_squares(distances: FloatArray) -> NDArray[np.float64]:
-    """Return weights that are finite, but beyond all others, where points coincide."""
+    """Return finite weights, by far the largest where points coincide."""
     lengths = local_scales(distances)
     return 1 / lengths**2

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg import kernels
 from pfeseg.files.png import encode_png
 from pfeseg.files.replacing import replacing_folder
 from pfeseg.image.arrays import ImageLike, Raster, as_raster
 from pfeseg.image.stretch import BLOCK_ROWS
 from pfeseg.labels.maps import find_boxes
+from pfeseg.machine import available_threads
 
 Labels = NDArray[np.integer[Any]]
 Box = tuple[slice, slice]
@@ -72,7 +72,7 @@ def _write_each(
                 with (temporary / f"{label + 1 - first:0{digits}}.png").open("wb") as file:
                     file.writelines(encode(label, box))
 
-        with ThreadPoolExecutor(threads or kernels.available_threads()) as pool:
+        with ThreadPoolExecutor(threads or available_threads()) as pool:
             for _ in pool.map(write, range(first, len(boxes))):
                 pass
 

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from pfeseg.image.tiling import Tiling, Window, inside, meet
 from pfeseg.labels.maps import labels_of, split_regions
-from pfeseg.regions.hierarchy import Hierarchy, complete
+from pfeseg.regions.hierarchy import Hierarchy
+from pfeseg.regions.merges import complete
 from pfeseg.regions.seams import Pieces
 
 CHUNK_ROWS = 128

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg import kernels
+from pfeseg.machine import available_threads
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
@@ -70,7 +71,7 @@ def encode_png(
     yield _chunk(b"IHDR", struct.pack(">IIBBBBB", *size, depth, colour, 0, 0, 0))
     yield _chunk(b"IDAT", b"\x78\x01")  # a stream of zlib begins
     checksum = zlib.adler32(b"")
-    with ThreadPoolExecutor(threads or kernels.available_threads()) as pool:
+    with ThreadPoolExecutor(threads or available_threads()) as pool:
         for part, its_own, n_bytes in chain(
             _blank(above, rows[0].nbytes), pool.map(encode, bands), _blank(below, rows[0].nbytes)
         ):

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.errors import ImageWarning, InvalidInputError, argument
-from pfeseg.image.bands import Layers
+from pfeseg.image.bands import Layers, take_bands
 from pfeseg.image.colour import Lab, to_lab
 from pfeseg.image.foreign import composite_rgba, is_rgba, to_array
 from pfeseg.image.georeference import Georeference
 from pfeseg.image.masks import Mask, check_mask, fill_outside
 from pfeseg.image.options import ALL_BANDS, check_bands, check_stretch, choose_bands
-from pfeseg.image.stretch import find_range, whole_range
+from pfeseg.image.pixel_types import kernel_type
+from pfeseg.image.stretch import find_range, refuse_infinite
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
@@ -33,7 +34,7 @@ class Raster:
     Attributes
     ----------
     values : (h, w, c) array
-        Contiguous, of a type in `KERNEL_TYPES`: grey or RGB, or principal components.
+        Contiguous, of a type that the kernels take: grey or RGB, or principal components.
     black, white : float
         The values that mean no and full brightness; those beyond count as these. They are the
         least and the greatest one where the values are components.
@@ -146,10 +147,10 @@ class Raster:
                 f"a part of this image must have its {self.n_bands} bands, got {array.shape[2]}"
             )
         inside = None if inside is None else check_mask(inside, array.shape[:2])
-        values = _fill(_choose(array, self.bands), inside)
+        values = _fill(take_bands(array, self.bands), inside)
         if self.layers is None:
-            kind = _kernel_type(values, self.black, self.white)
-            return replace(self, values=np.ascontiguousarray(values, kind), mask=inside)
+            contiguous = np.ascontiguousarray(values, kernel_type(values, self.black, self.white))
+            return replace(self, values=contiguous, mask=inside)
         return _of_components(replace(self, layers=self.layers.like(values), mask=inside))
 
     def picture(self) -> Raster:
@@ -203,12 +204,6 @@ class Raster:
 ImageLike: TypeAlias = "ArrayLike | Picture | Raster"
 """An image from outside, such as an array or an image of Pillow's, or one that was checked."""
 
-KERNEL_TYPES = (
-    *(np.uint8, np.uint16, np.uint32, np.int16, np.int32),
-    *(np.float32, np.float64),
-)
-"""Types of pixels that the kernels take; of others, the first integers that hold all values."""
-
 
 def as_raster(
     image: ImageLike,
@@ -221,11 +216,11 @@ def as_raster(
     Parameters
     ----------
     image : (h, w) or (h, w, c) array, or image of Pillow's
-        Integers, truth values or floats of any size and order of bytes, in an array or in what
-        NumPy makes one of. Four bands of 8 bits are red, green, blue and opacity, and are put on
-        white, unless `bands` are given. An image of Pillow's is read as its file is: turned
-        upright by its EXIF data, transparent pixels put on white, palettes and CMYK turned into
-        RGB. A `Raster` stays as it is.
+        Integers, truth values or floats of any size and order of bytes, in an array or in
+        anything that NumPy can turn into one. Four bands of 8 bits are red, green, blue and
+        opacity, and are put on white, unless `bands` are given. An image of Pillow's is read as
+        its file is: turned upright by its EXIF data, transparent pixels put on white, palettes
+        and CMYK turned into RGB. A `Raster` stays as it is.
     stretch : str
         "none": black and white are the ends of the type, and floats must lie in [0, 1].
         "minmax": the least and the greatest value are.
@@ -309,7 +304,7 @@ def _raster_of(
     used = choose_bands(bands, n_bands)
     if bands == "auto" and n_bands > len(used):
         _warn_of_more_bands(array.shape, used)
-    values = _choose(values, used)
+    values = take_bands(values, used)
     inside = _find_inside(image, used, mask, values.shape[:2])
     values = _fill(values, inside)
     counted = values if inside is None else values[inside][:, None]
@@ -317,8 +312,7 @@ def _raster_of(
     if len(used) not in (1, 3):
         return _of_components(replace(raster, layers=Layers.of(values, stretch, counted)))
     black, white = find_range(counted, stretch)
-    kernel_type = _kernel_type(values, black, white)
-    contiguous = np.ascontiguousarray(values, kernel_type)
+    contiguous = np.ascontiguousarray(values, kernel_type(values, black, white))
     return replace(raster, values=contiguous, black=black, white=white)
 
 
@@ -342,18 +336,12 @@ def _of_components(raster: Raster) -> Raster:
     return replace(raster, values=components, black=least, white=most, kind="components")
 
 
-def _choose(values: NDArray[Any], used: tuple[int, ...]) -> NDArray[Any]:
-    """Return some bands of an image, (h, w, c), counted from 1."""
-    if used == tuple(range(1, values.shape[2] + 1)):
-        return values
-    return values[..., [band - 1 for band in used]]
-
-
 def _fill(values: NDArray[Any], inside: Mask | None) -> NDArray[Any]:
     """Give what lies outside of a mask, if there is one, values of what lies inside."""
     if inside is None:
         return values
-    _refuse_infinite_inside(values, inside)
+    if values.dtype.kind == "f" and not np.isfinite(values[inside]).all():
+        refuse_infinite(np.where(inside[..., None], values, values[inside][0]))
     return fill_outside(values, inside)
 
 
@@ -367,23 +355,3 @@ def _find_inside(
         known = ~masked.any(axis=2)
         inside = check_mask(known if inside is None else known & inside, shape)
     return inside
-
-
-def _refuse_infinite_inside(values: NDArray[Any], inside: Mask) -> None:
-    if values.dtype.kind == "f" and not np.isfinite(values[inside]).all():
-        find_range(np.where(inside[..., None], values, values[inside][0]), "minmax")
-
-
-def _kernel_type(values: NDArray[Any], black: float, white: float) -> np.dtype[Any]:
-    """Choose the type in which kernels see an image: its own, or one that holds its values."""
-    native = values.dtype.newbyteorder("=")
-    if native in KERNEL_TYPES:
-        return native
-    if native.kind == "f":
-        return np.dtype(np.float32 if native.itemsize < 4 else np.float64)
-    ends = min(float(values.min()), black), max(float(values.max()), white)
-    for kind in map(np.dtype, KERNEL_TYPES):
-        low, high = whole_range(kind)
-        if kind.kind != "f" and low <= ends[0] and ends[1] <= high:
-            return kind
-    return np.dtype(np.float64)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg.blas import one_blas_thread
 from pfeseg.image.stretch import BLOCK_ROWS, find_percentiles, find_range
-from pfeseg.parallel import one_blas_thread
 
 ENOUGH_VARIANCE = 0.995
 """Share of the variance that the components keep."""
@@ -28,11 +28,10 @@ SPREAD = 24.0
 BSDS500 (train) is above it."""
 
 SHOWN_BANDS = 3
-"""So many bands are shown where there are more; where there are fewer, components are."""
+"""Bands that are shown, as red, green and blue; of images with fewer, components are shown."""
 
 SHOWN_PERCENTAGES = (1.0, 99.0)
 """Percentiles of a component that are shown black and white."""
-
 
 Ends = tuple[tuple[float, float], ...]
 
@@ -153,3 +152,10 @@ class Layers:
         kept = slice(min(max(int(needed), FEWEST_COMPONENTS), MOST_COMPONENTS))
         unit = SPREAD / np.sqrt(variances[kept].sum() or 1.0)
         return Axes(mean, scale[:, None] * axes[:, kept] * unit)
+
+
+def take_bands(values: NDArray[Any], used: tuple[int, ...]) -> NDArray[Any]:
+    """Return some bands of an image, (h, w, c), counted from 1."""
+    if used == tuple(range(1, values.shape[2] + 1)):
+        return values
+    return values[..., [band - 1 for band in used]]

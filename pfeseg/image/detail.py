@@ -29,7 +29,7 @@ Where the image itself has less detail than belongs to that, it is enlarged.
 """
 
 WORTHWHILE = 1.5
-"""The image is not shrunk by a smaller factor than this."""
+"""The smallest factor by which it is worth shrinking the image."""
 
 
 @dataclass(frozen=True, eq=False)

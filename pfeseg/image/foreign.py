@@ -56,7 +56,7 @@ def to_array(image: Any) -> NDArray[Any]:
 
 
 def is_picture(image: Any) -> bool:
-    """Tell an image of Pillow's, without importing it."""
+    """Tell whether this is an image of Pillow's, without importing Pillow."""
     pillow = sys.modules.get("PIL.Image")
     return pillow is not None and isinstance(image, pillow.Image)
 
@@ -122,7 +122,7 @@ def _as_stored(array: NDArray[Any], image: Image.Image) -> NDArray[Any]:
     """Give pixels the type of the file where Pillow gave them another."""
     tags = getattr(image, "tag_v2", {})
     bits, sign = (tags.get(tag, (1,))[0] for tag in (BITS_TAG, SAMPLE_FORMAT_TAG))
-    if bits > 8 and tags.get(PHOTOMETRIC_TAG) == WHITE_IS_ZERO:  # of which Pillow inverts no more
+    if bits > 8 and tags.get(PHOTOMETRIC_TAG) == WHITE_IS_ZERO:  # Pillow inverts up to 8 bits
         array = invert(array, bits)
     if image.mode == "I" and image.format not in ("TIFF", None):
         return array.astype(np.uint16)  # no other format has more

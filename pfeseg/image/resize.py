@@ -95,7 +95,7 @@ def interpolate(array: Floats, shape: tuple[int, int]) -> Floats:
 
 def small_size(shape: tuple[int, ...], factor: float) -> tuple[int, int]:
     """Return height and width of an image of shape (h, w, ...) after `downsample`."""
-    # The addition keeps 600 / (600 / 204) at 204, which falls short of it by rounding.
+    # Rounding leaves 600 / (600 / 204) a little below 204; the addition makes up for that.
     height, width = (max(1, int(side / factor + 1e-9)) for side in shape[:2])
     return height, width
 

@@ -11,8 +11,8 @@ camera of 12 bits fills a sixteenth of 16. By default ("auto") it is stretched:
 2. Else the percentiles themselves become black and white, as half the contrast or more would be
    lost otherwise, and all of it where much is added to every value.
 
-Floats in [0, 1] are taken as they are, whatever they use of it: every stage hands on such
-numbers, as do most libraries, and would see others if each of them was stretched anew.
+Floats in [0, 1] are taken as they are, however little of that range they use: every stage hands on
+such numbers, as do most libraries, and none of them should stretch them again.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from pfeseg.errors import InvalidInputError, argument
 from pfeseg.image.options import percentages
 
 UNIT = (0.0, 1.0)
-"""What floats lie in where they say how bright a pixel is."""
+"""The range of floats that say how bright a pixel is."""
 
 ENOUGH = 0.5
-"""Share of a usual range that is used by what was made for it."""
+"""Share of a usual range that an image made for that range uses at least."""
 
 DEPTHS = range(8, 33)
 """Bits of usual ranges."""
 
 BLOCK_ROWS = 64
-"""Rows that are turned into numbers together; more would take much memory."""
+"""Rows that are worked on together; more would take much memory."""
 
 BLOCK_VALUES = 1 << 19
 """Values that are counted together, for the same reason."""
@@ -120,7 +120,7 @@ def _histogram(values: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
 
 
 def _sampled(values: NDArray[Any]) -> NDArray[Any]:
-    """Return about `SAMPLE` pixels, in places that are no column or pattern of the image."""
+    """Return about `SAMPLE` pixels, in places that follow no column or pattern of the image."""
     height, width, channels = values.shape
     return values.reshape(-1, channels)[:: sample_step(height * width, width)]
 

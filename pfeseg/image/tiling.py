@@ -11,7 +11,7 @@ Window = tuple[slice, slice]
 """Rows and columns of a part of an image."""
 
 OVERLAP = 4
-"""Neighbouring tiles share one part in so many of their size."""
+"""Neighbouring tiles share one part in this many of their size."""
 
 
 @dataclass(frozen=True)
@@ -80,14 +80,14 @@ def cells(shape: tuple[int, int], size: int) -> list[Window]:
 
 
 def _pieces(length: int, size: int) -> Iterator[slice]:
-    """Cut a length into as few parts as do, evenly."""
+    """Cut a length evenly into as few parts as possible."""
     count = math.ceil(length / size)
     ends = [round(k * length / count) for k in range(count + 1)]
     yield from (slice(first, last) for first, last in pairwise(ends))
 
 
 def _spans(length: int, size: int, overlap: int) -> tuple[slice, ...]:
-    """Cover a length with as few spans as do, of one size, evenly."""
+    """Cover a length evenly with as few spans as possible, all of one size."""
     if length <= size:
         return (slice(0, length),)
     count = math.ceil((length - overlap) / (size - overlap))

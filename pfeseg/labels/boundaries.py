@@ -4,10 +4,10 @@ The rules are those of the BSDS benchmark. A boundary pixel counts if it is matc
 other map within `TOLERANCE` of the image's diagonal, each with one only. A drawn pixel is right if
 it is matched in any of the ground truths; recall is over the pixels of all of them.
 
-As many pixels are matched as can be. The benchmark's own program looks for the matching of least
-cost, in which leaving a pixel alone costs a hundred times the largest distance. By that rule it
-finds as many pairs, but for chains of a hundred pixels that would all have to move for one more;
-its output was not at hand to compare with.
+As many pixels are matched as possible. The benchmark's own program looks for the matching of least
+cost instead, where a pixel without a partner costs a hundred times the largest distance. Both find
+the same number of pairs, unless a hundred pixels would have to change partners for one more pair.
+We had no output of that program to compare with.
 """
 
 from __future__ import annotations

@@ -65,6 +65,28 @@ def split_regions(labels: ArrayLike) -> Labels:
     return kernels.split_regions(_known(label_map(labels)))
 
 
+def split_inside(
+    base: Labels, inside: NDArray[np.bool_], outside: int
+) -> tuple[Labels, NDArray[np.int32]]:
+    """Split regions into connected pieces inside of a mask.
+
+    Returns
+    -------
+    (h, w) int32 array
+        Pieces 0, 1, ... and, as the last number of all, what lies outside.
+    (pieces,) int32 array
+        Region that each piece is of; `outside` is that of the last.
+    """
+    pieces = split_regions(np.where(inside, base, -1))
+    within = np.unique(pieces[inside])
+    number = np.full(int(pieces.max()) + 1, len(within), dtype=np.int32)
+    number[within] = np.arange(len(within))
+    pieces = np.where(inside, number[pieces], np.int32(len(within)))
+    owners = np.full(len(within) + 1, outside, dtype=np.int32)
+    owners[pieces[inside]] = base[inside]
+    return pieces, owners
+
+
 def touching(
     labels: NDArray[np.integer[Any]], steps: tuple[tuple[int, int], ...] = SIDES
 ) -> NDArray[np.int32]:

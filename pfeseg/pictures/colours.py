@@ -13,6 +13,14 @@ from pfeseg.regions.hierarchy import Hierarchy
 
 _GOLDEN_RATIO = (5**0.5 - 1) / 2
 
+FIRST_COLOURS = (
+    *("1966ff", "bcf218", "ff1940", "33eeff", "736028", "ff19c6", "ffa6c4", "1c5e8c"),
+    *("ffb219", "18f297", "8c0e58", "0b730b", "f2dd9d", "0b7362", "ada6ff", "8c230e"),
+    *("8011a6", "9ba621", "13bf13", "f28955", "ff3388", "7cbf82", "33bbff", "d96cc7"),
+)
+"""The palette begins with these. Each is as far as can be, in CIELAB, from those before it, and
+none is dark, pale or grey."""
+
 
 def region_colours(
     labels: NDArray[np.integer[Any]], names: NDArray[np.integer[Any]] | None = None
@@ -28,21 +36,16 @@ def region_colours(
     earlier: list[list[int]] = [[] for _ in range(n_labels)]
     for small, large in touching(labels, SIDES + CORNERS).tolist():
         earlier[large].append(small)
-    palette = _Palette()
     chosen: list[int] = []
     for label in range(n_labels):
         taken = {chosen[other] for other in earlier[label]}
-        index = int(preferred[label]) % palette.SIZE
-        while index in taken:
-            index += 1
-        chosen.append(index)
-    return np.array([palette.colour(index) for index in chosen])
+        chosen.append(_first_free(int(preferred[label]), taken))
+    return np.array([_colour(index) for index in chosen])
 
 
 def palette(n_colours: int) -> NDArray[np.float64]:
     """Return the first colours of the palette, (n_colours, 3)."""
-    colours = _Palette()
-    return np.array([colours.colour(index) for index in range(n_colours)])
+    return np.array([_colour(index) for index in range(n_colours)])
 
 
 def nested_colours(tree: Hierarchy) -> NDArray[np.float64]:
@@ -56,15 +59,10 @@ def nested_colours(tree: Hierarchy) -> NDArray[np.float64]:
     (regions of the base, 3) array
     """
     born = _births(tree)
-    palette = _Palette()
     chosen: dict[int, int] = {}
     for turn, (region, neighbours) in enumerate(born):
-        taken = {chosen[other] for other in neighbours}
-        index = turn % palette.SIZE
-        while index in taken:
-            index += 1
-        chosen[region] = index
-    return np.array([palette.colour(chosen[region]) for region in range(len(born))])
+        chosen[region] = _first_free(turn, {chosen[other] for other in neighbours})
+    return np.array([_colour(chosen[region]) for region in range(len(born))])
 
 
 def _births(tree: Hierarchy) -> list[tuple[int, set[int]]]:
@@ -98,23 +96,19 @@ def _births(tree: Hierarchy) -> list[tuple[int, set[int]]]:
     return born[::-1]
 
 
-_FIRST = (
-    *("1966ff", "bcf218", "ff1940", "33eeff", "736028", "ff19c6", "ffa6c4", "1c5e8c"),
-    *("ffb219", "18f297", "8c0e58", "0b730b", "f2dd9d", "0b7362", "ada6ff", "8c230e"),
-    *("8011a6", "9ba621", "13bf13", "f28955", "ff3388", "7cbf82", "33bbff", "d96cc7"),
-)
-"""Each is as far as can be, in CIELAB, from those before it, none being dark, pale or grey."""
+def _first_free(wanted: int, taken: set[int]) -> int:
+    """Return the place in the palette that is wanted, or the next one that is not taken."""
+    index = wanted % len(FIRST_COLOURS)
+    while index in taken:
+        index += 1
+    return index
 
 
-class _Palette:
-    """Endless sequence of colours; the first SIZE are well apart."""
-
-    SIZE = len(_FIRST)
-
-    def colour(self, index: int) -> tuple[float, float, float]:
-        if index < self.SIZE:
-            red, green, blue = bytes.fromhex(_FIRST[index])
-            return red / 255, green / 255, blue / 255
-        hue = (0.02 + index * _GOLDEN_RATIO) % 1.0
-        saturation, value = ((0.85, 1.0), (0.95, 0.7), (0.5, 1.0))[index // 8 % 3]
-        return colorsys.hsv_to_rgb(hue, saturation, value)
+def _colour(index: int) -> tuple[float, float, float]:
+    """Return a colour of the palette, which is endless."""
+    if index < len(FIRST_COLOURS):
+        red, green, blue = bytes.fromhex(FIRST_COLOURS[index])
+        return red / 255, green / 255, blue / 255
+    hue = (0.02 + index * _GOLDEN_RATIO) % 1.0
+    saturation, value = ((0.85, 1.0), (0.95, 0.7), (0.5, 1.0))[index // 8 % 3]
+    return colorsys.hsv_to_rgb(hue, saturation, value)

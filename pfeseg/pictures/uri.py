@@ -1,4 +1,4 @@
-"""Pictures as JPEG files, and as addresses that hold such a file themselves."""
+"""Pictures as JPEG files, and as data URIs: addresses that are the file itself, in text."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def jpeg(picture: NDArray[np.uint8]) -> bytes:
 
 
 def jpeg_uri(picture: NDArray[np.uint8]) -> str:
-    """Return a picture, (h, w, 3), as the address of a JPEG file that it holds itself."""
+    """Return a picture, (h, w, 3), as the data URI of a JPEG file."""
     return as_uri(jpeg(picture))
 
 
 def as_uri(content: bytes) -> str:
-    """Return the address of a JPEG file that it holds itself."""
+    """Return the data URI of a JPEG file."""
     return "data:image/jpeg;base64," + base64.b64encode(content).decode("ascii")

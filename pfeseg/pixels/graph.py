@@ -13,7 +13,7 @@ from pfeseg.image.arrays import ImageLike
 from pfeseg.image.masks import Mask
 from pfeseg.image.neighbours import neighbours_at, steps_within
 from pfeseg.pixels.cooccurrence import colour_information
-from pfeseg.pixels.options import Features, check_graph_options, parse_rms
+from pfeseg.pixels.options import Features, check_graph_options, parse_rms, squared_radius
 from pfeseg.pixels.small import SmallImage
 from pfeseg.solver.graph import Graph
 
@@ -85,7 +85,7 @@ def pixel_graph(
     """Do as `build_pixel_graph` with an image that was checked."""
     check_graph_options(neighbours, features, sigma)
     height, width = image.shape
-    steps = steps_within(_squared_radius(neighbours), max(height, width))
+    steps = steps_within(squared_radius(neighbours), max(height, width))
     # Sorted by the step in pixel number, so that edges come sorted by i, then by j.
     steps.sort(key=lambda step: step[0] * width + step[1])
     if features == "pmi":
@@ -159,10 +159,3 @@ def heat_kernel(distance2: FloatArray, sigma: str | float) -> FloatArray:
     if variance == 0.0:  # one flat colour: every neighbour is alike
         return np.ones_like(distance2)
     return np.asarray(np.exp(-distance2 / (2.0 * variance)))
-
-
-def _squared_radius(neighbours: float) -> float:
-    """Return the squared distance within which pixels are joined: 4 and 8 are names, not radii."""
-    named = {4: 1.0, 8: 2.0}
-    is_named = isinstance(neighbours, int | np.integer) and neighbours in named
-    return named[int(neighbours)] if is_named else float(neighbours) ** 2

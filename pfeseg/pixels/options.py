@@ -16,10 +16,10 @@ Assignment = Literal["hard", "soft"]
 ASSIGNMENTS: tuple[Assignment, ...] = get_args(Assignment)
 
 MAX_RADIUS = 1000
-"""In which pixels are joined."""
+"""Largest radius, in pixels, within which pixels are joined."""
 
 MAX_SIGMA = 1e6
-"""Beyond it every weight is 1 anyway."""
+"""Every weight is 1 anyway where sigma is larger."""
 
 
 def check_graph_options(neighbours: float, features: str, sigma: str | float) -> None:
@@ -55,6 +55,13 @@ def parse_rms(sigma: str) -> float:
             f"got {shown(sigma)}"
         )
     return multiple
+
+
+def squared_radius(neighbours: float) -> float:
+    """Return the squared distance within which pixels are joined: 4 and 8 are names, not radii."""
+    named = {4: 1.0, 8: 2.0}
+    is_named = isinstance(neighbours, numbers.Integral) and neighbours in named
+    return named[int(neighbours)] if is_named else float(neighbours) ** 2
 
 
 def _is_number(value: object) -> bool:

@@ -20,7 +20,7 @@ MAX_FIT_PIXELS = 20_000
 """The mixture is fitted to a random sample of this size where an image has more pixels."""
 
 MAX_TEXTURE_FIT_PIXELS = 4_000
-"""The same for a mixture of colours and texture, which a few pixels show as well."""
+"""The same for a mixture of colours and texture, for which fewer pixels are enough."""
 
 _CHUNK_PIXELS = 1 << 16
 

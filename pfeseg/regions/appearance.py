@@ -84,7 +84,7 @@ def describe(
     full_shape: tuple[int, ...],
     seed: int = 0,
 ) -> Appearance:
-    """Describe an image whose embedding is coarser by `COARSENESS` and more.
+    """Describe an image, whose embedding is coarser than the classes by `COARSENESS`.
 
     Parameters
     ----------

@@ -22,10 +22,10 @@ SPLINTER_SHARE = 5e-5
 """A region of less than this share of an image is a splinter."""
 
 SPLINTER_PIXELS = 7
-"""So is one of fewer pixels than this, however small the image..."""
+"""A region of fewer pixels than this is a splinter too, even in a small image."""
 
 SPLINTER_SHARE_OF_ICONS = 0.01
-"""...unless it is more than this share of the image: in icons, a few pixels are an eye."""
+"""A region of this share of an image is none: in an icon, a few pixels are an eye."""
 
 
 def clean_regions(labels: ArrayLike, image: ImageLike, smallest: float) -> Labels:
@@ -151,7 +151,7 @@ def absorb_small(
     while waiting:
         size, region = heapq.heappop(waiting)
         if owner[region] != region or sizes[region] != size or not neighbours[region]:
-            continue  # absorbed, or grown and waiting under its new size, or all of the image
+            continue  # absorbed; or grown, and waiting with its new size; or all of the image
         near = np.array(sorted(neighbours[region]))
         means = sums[near] / np.array([sizes[n] for n in near])[:, None]
         distances = ((means - sums[region] / size) ** 2).sum(axis=1)

@@ -9,20 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg import kernels
-from pfeseg.checks import positive_number, real_number, shown, small_labels, whole_number
+from pfeseg.checks import (
+    MAX_REGIONS,
+    positive_number,
+    real_number,
+    shown,
+    small_labels,
+    whole_number,
+)
 from pfeseg.errors import InvalidInputError, argument
-from pfeseg.labels.maps import consecutive, count_pixels, labels_of, split_regions, touching
+from pfeseg.labels.maps import consecutive, count_pixels, labels_of, split_inside, touching
+from pfeseg.regions.merges import APART, merge_levels, owners_after, smaller_sides
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Labels = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
-
-MAX_REGIONS = 10**9
-
-APART = float(np.nextafter(np.float32(1), np.float32(0)))
-"""Level at which what a mask keeps apart would merge: above all others, and below 1."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -297,10 +300,8 @@ class Hierarchy:
         InvalidInputError
             For what is no label map, or holds regions that this hierarchy does not have.
         """
-        base, smallest = (
-            self._checked_base(base),
-            positive_number("smallest", smallest, or_zero=True),
-        )
+        base = self._checked_base(base)
+        smallest = positive_number("smallest", smallest, or_zero=True)
         sizes = count_pixels(base)
         if not ((sizes > 0) & (sizes < smallest)).any():
             return base
@@ -311,9 +312,9 @@ class Hierarchy:
         merges, which = kernels.join_pairs(pairs[order], len(sizes))
         # The weakest side of a region that is too small is one of these, and there one of the two
         # that merge is within that region: so all merges of so little are all that is needed.
-        little = _smaller_sides(merges, sizes) < smallest
+        little = smaller_sides(merges, sizes) < smallest
         joins, _ = kernels.join_pairs(pairs[order[which[little]]], len(sizes))
-        owner = _owners(joins, len(sizes))
+        owner = owners_after(joins, len(sizes))
         by_size = np.argsort(sizes, kind="stable").astype(np.int32)
         largest = np.empty(len(sizes), dtype=np.int32)
         largest[owner[by_size]] = by_size  # of several values, the last stays
@@ -367,7 +368,7 @@ class Hierarchy:
 
     def _after(self, n_merges: int) -> Labels:
         """Return the region that each region of the base belongs to after so many merges, (n,)."""
-        owners = _owners(self.merges[:n_merges], len(self.merges) + 1)
+        owners = owners_after(self.merges[:n_merges], len(self.merges) + 1)
         if self.outside is None:
             return consecutive(owners)
         inside = np.arange(len(owners)) != self.outside
@@ -379,69 +380,3 @@ class Hierarchy:
         self, first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]]
     ) -> FloatArray:
         return merge_levels(self.merges, self.levels, first, second)
-
-
-def merge_levels(
-    merges: NDArray[np.int32],
-    levels: FloatArray,
-    first: NDArray[np.integer[Any]],
-    second: NDArray[np.integer[Any]],
-) -> FloatArray:
-    """Return the level at which two regions come together by some merges, for many pairs.
-
-    What it returns for a region and itself means nothing.
-    """
-    if not len(merges):
-        return np.zeros(len(first))
-    a, b = (np.ascontiguousarray(ends, dtype=np.int32) for ends in (first, second))
-    return levels[kernels.joining_merges(merges, a, b)]
-
-
-def split_inside(
-    base: Labels, inside: NDArray[np.bool_], outside: int
-) -> tuple[Labels, NDArray[np.int32]]:
-    """Split regions into connected pieces inside of a mask.
-
-    Returns
-    -------
-    (h, w) int32 array
-        Pieces 0, 1, ... and, as the last number of all, what lies outside.
-    (pieces,) int32 array
-        Region that each piece is of; `outside` is that of the last.
-    """
-    pieces = split_regions(np.where(inside, base, -1))
-    within = np.unique(pieces[inside])
-    number = np.full(int(pieces.max()) + 1, len(within), dtype=np.int32)
-    number[within] = np.arange(len(within))
-    pieces = np.where(inside, number[pieces], np.int32(len(within)))
-    owners = np.full(len(within) + 1, outside, dtype=np.int32)
-    owners[pieces[inside]] = base[inside]
-    return pieces, owners
-
-
-def complete(
-    merges: NDArray[np.int32], levels: FloatArray, n: int
-) -> tuple[NDArray[np.int32], FloatArray]:
-    """Join what is left of n regions after some merges, one by one, at level `APART`."""
-    first, *others = np.unique(_owners(merges, n)).tolist()
-    last = np.array([(first, other) for other in others], dtype=np.int32).reshape(-1, 2)
-    return np.concatenate([merges, last]), np.append(levels, np.full(len(last), APART))
-
-
-def _owners(merges: NDArray[np.int32], n: int) -> NDArray[np.intp]:
-    """Return the region that each of n regions belongs to after some merges, (n,)."""
-    owner = np.arange(n)
-    owner[merges[:, 1]] = merges[:, 0]
-    while (owner != (further := owner[owner])).any():
-        owner = further
-    return owner
-
-
-def _smaller_sides(merges: NDArray[np.int32], sizes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the number of pixels of the smaller of the two regions of each merge."""
-    grown = sizes.tolist()
-    smaller = np.empty(len(merges), dtype=np.intp)
-    for merge, (kept, absorbed) in enumerate(merges.tolist()):
-        smaller[merge] = min(grown[kept], grown[absorbed])
-        grown[kept] += grown[absorbed]
-    return smaller

@@ -18,11 +18,11 @@ KNOTS = ((-8.0, -6.26), (-0.6, -1.0), (0.0, 0.0), (4.0, 2.23))
 straight lines between these points, and beyond the ends. Even odds are the level 1/2."""
 
 CERTAIN = 15.0
-"""Log-odds beyond which shares are not told apart: 1 is not reached, in single precision either, in
-which contour maps are."""
+"""Log-odds beyond which shares are not told apart, so that none is 1, not even in contour maps,
+which are of single precision."""
 
 NEVER = -600.0
-"""The same below, where numbers end."""
+"""The same at the other end, where the exponential would overflow."""
 
 
 def to_levels(log_odds: FloatArray) -> FloatArray:

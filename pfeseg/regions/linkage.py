@@ -1,4 +1,4 @@
-"""Regions of which the boundaries are known, merged by the mean level of all that lies between.
+"""Regions whose common boundaries are known, merged by the mean levels of these.
 
 Where all levels come from one hierarchy, this gives that hierarchy again: two regions that merge
 first are equally far from all others. Where they come from several tiles, what one of them says is
@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.regions.hierarchy import Hierarchy, complete
+from pfeseg.regions.hierarchy import Hierarchy
+from pfeseg.regions.merges import complete
 
 FloatArray = NDArray[np.float64]
 

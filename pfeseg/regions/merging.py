@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from pfeseg import kernels
 from pfeseg.image.smoothing import smooth
-from pfeseg.labels.maps import consecutive, labels_of
+from pfeseg.labels.maps import consecutive, labels_of, split_inside
 from pfeseg.regions.appearance import Appearance
 from pfeseg.regions.chance import CHANCE, Chance
 from pfeseg.regions.cues import Contrasts, EdgeMaps, contrasts, ridges
 from pfeseg.regions.graph import RegionGraph, compared_by, region_graph
-from pfeseg.regions.hierarchy import Hierarchy, complete, split_inside
+from pfeseg.regions.hierarchy import Hierarchy
 from pfeseg.regions.levels import to_levels
+from pfeseg.regions.merges import complete
 from pfeseg.regions.refine import redraw_boundaries
 
 Labels = NDArray[np.int32]
@@ -30,7 +31,7 @@ FloatArray = NDArray[np.float64]
 
 SPECK = 0.0015
 """Share of the image below which a region has no better odds than even to be apart: it is gone
-at level 1/2. Specks at the crossings of contours are no things, and people draw few that small."""
+at level 1/2. Specks where contours cross are no things, and people draw few things that small."""
 
 COARSE_WEIGHT, TYPICAL = 0.3, 0.05
 """Beyond level 1/2, the logarithm of the smaller area counts by so much more, as a share of the

@@ -15,6 +15,7 @@ from pfeseg.image.masks import Mask
 from pfeseg.image.resize import enlarge_labels, shrink_to
 from pfeseg.image.smoothing import gaussian
 from pfeseg.labels.maps import count_pixels, labels_of, split_regions
+from pfeseg.machine import available_threads
 
 Labels = NDArray[np.int32]
 
@@ -63,7 +64,7 @@ def refine_labels(labels: ArrayLike, image: ImageLike) -> Labels:
             f"labels of shape {small.shape} are larger than the image of shape {raster.shape}; "
             "give the image that they are to be brought to"
         )
-    return _refine(small, raster, kernels.available_threads())
+    return _refine(small, raster, available_threads())
 
 
 def to_full_size(labels: Labels, image: Raster, refine: bool, threads: int | None = None) -> Labels:
@@ -76,7 +77,7 @@ def to_full_size(labels: Labels, image: Raster, refine: bool, threads: int | Non
         return _rejoin(enlarge_labels(labels, image.shape))
     if not refine:
         return enlarge_labels(labels, image.shape)
-    return _refine(labels, image, threads or kernels.available_threads())
+    return _refine(labels, image, threads or available_threads())
 
 
 def keep_mask(full: Labels, labels: Labels, outside: int, mask: Mask) -> Labels:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.regions.hierarchy import merge_levels
+from pfeseg.regions.merges import merge_levels
 
 Labels = NDArray[np.integer[Any]]
 FloatArray = NDArray[np.float64]

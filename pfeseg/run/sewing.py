@@ -20,8 +20,8 @@ from pfeseg.image.arrays import Raster
 from pfeseg.image.neighbours import neighbours_at
 from pfeseg.image.tiling import Window
 from pfeseg.labels.maps import SIDES
-from pfeseg.regions.hierarchy import merge_levels
 from pfeseg.regions.linkage import Boundaries
+from pfeseg.regions.merges import merge_levels
 from pfeseg.regions.seams import Overlap, find_seam
 from pfeseg.segmentation.segment import segment
 from pfeseg.segmentation.settings import Settings

@@ -29,8 +29,9 @@ from pfeseg.files.windows import open_windows
 from pfeseg.image.tiling import Tiling
 from pfeseg.labels.maps import consecutive
 from pfeseg.regions.clean import absorb_small, min_pixels, neighbour_sets
-from pfeseg.regions.hierarchy import APART, Hierarchy
+from pfeseg.regions.hierarchy import Hierarchy
 from pfeseg.regions.linkage import Boundaries, link
+from pfeseg.regions.merges import APART
 from pfeseg.run.look import find_look
 from pfeseg.run.plan import Task
 from pfeseg.run.sewing import Measured, TiledImage, cut_tile, measure_tile, sew_row, trim_tile

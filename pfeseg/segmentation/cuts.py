@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from pfeseg.checks import to_positive, to_whole, whole_number
+from pfeseg.checks import MAX_DIMS, MAX_REGIONS, to_positive, to_whole, whole_number
 from pfeseg.errors import InvalidInputError, argument
 
 DEFAULT_LEVEL = 0.5
@@ -61,7 +61,7 @@ class Clusters:
 
     def __post_init__(self) -> None:
         if not is_word(self.n_clusters, "auto", "dims"):
-            to_whole(self, "n_clusters", 1, 10**9)
+            to_whole(self, "n_clusters", 1, MAX_REGIONS)
 
     def count(self, n_dims: int) -> int:
         """Return k for an embedding of d dimensions.
@@ -81,12 +81,9 @@ class Clusters:
             If k is "auto", for which a sweep is needed.
         """
         if self.n_clusters == "auto":
-            raise InvalidInputError(
-                f"{argument('n_clusters', 'auto')} needs all stages at once, as in 'segment' and "
-                "'sweep'; give a number"
-            )
+            raise needs_sweep("n_clusters")
         if self.n_clusters == "dims":
-            return whole_number("n_dims", n_dims, 1, 10**6)
+            return whole_number("n_dims", n_dims, 1, MAX_DIMS)
         return self.n_clusters
 
 
@@ -114,7 +111,7 @@ class Regions:
     n_regions: int
 
     def __post_init__(self) -> None:
-        to_whole(self, "n_regions", 1, 10**9)
+        to_whole(self, "n_regions", 1, MAX_REGIONS)
 
 
 @dataclass(frozen=True)
@@ -157,6 +154,14 @@ Cut = Automatic | Clusters | Regions | Level
 def is_word(value: object, *words: str) -> bool:
     """Tell whether a value is one of some words."""
     return isinstance(value, str) and value in words
+
+
+def needs_sweep(name: str) -> InvalidInputError:
+    """Make the error of a single stage that is to choose a number."""
+    return InvalidInputError(
+        f"{argument(name, 'auto')} needs all stages at once, as in 'segment' and 'sweep'; "
+        "give a number"
+    )
 
 
 def make_cut(

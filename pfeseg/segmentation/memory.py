@@ -13,6 +13,7 @@ from pfeseg.errors import InvalidInputError, argument
 from pfeseg.image.arrays import Raster
 from pfeseg.image.detail import DETAIL, working_side
 from pfeseg.image.resize import small_size
+from pfeseg.pixels.options import squared_radius
 from pfeseg.segmentation.cuts import Clusters
 from pfeseg.segmentation.methods import METHODS
 from pfeseg.segmentation.pairs import AUTO_DIMS
@@ -31,7 +32,8 @@ PER_COMPONENTS_PIXEL = 6
 """Bytes for each pixel of an image whose bands are reduced to components."""
 
 PER_MASKED_PIXEL, PER_MASKED_BYTE, MOST_MASKED_BYTES = 9, 3, 6
-"""Bytes for each pixel of an image with a mask, and for each of the first bytes of its pixels."""
+"""Bytes that a mask adds for each pixel of the image, and for each byte of such a pixel, of which
+no more than the last number count."""
 
 PER_CONTOUR_PIXEL = 16
 """Bytes for each pixel of the image where contours are drawn at full size."""
@@ -72,7 +74,7 @@ def estimate_memory(
     shape : (H, W, ...)
         Of the image.
     settings : Settings
-        With a preconditioner that is not "cholesky" on a graph that has too many edges for it.
+        If they name the preconditioner "cholesky", the graph must not have too many edges for it.
     hierarchy : bool
         Whether the hierarchy is asked for.
     many : bool
@@ -147,7 +149,6 @@ def in_words(size: float) -> str:
 
 def _edges_per_node(neighbours: float) -> float:
     """Return about how many edges of a pixel graph there are for each pixel."""
-    named = {4: 2.0, 8: 4.0}
-    if isinstance(neighbours, int) and neighbours in named:
-        return named[neighbours]
-    return math.pi / 2 * neighbours**2
+    radius2 = squared_radius(neighbours)
+    few = {1.0: 2.0, 2.0: 4.0}  # of four and of eight neighbours, an edge for each two
+    return few.get(radius2, math.pi / 2 * radius2)

@@ -26,7 +26,7 @@ METHOD_VERSION = 2
 cut. ``n_dims="auto"`` looks at the labels that are asked for."""
 
 LEVELS_SINCE = 2
-"""Version from which on a level means what it means now."""
+"""The first version in which a level means what it means now."""
 
 MethodName = Literal["pfe", "le", "sc", "wsc", "ncut", "gmm", "kmeans"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from pfeseg.checks import real_number, shown, whole_number
+from pfeseg.checks import MAX_DIMS, real_number, shown, whole_number
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.image.resize import small_size
 from pfeseg.segmentation.cuts import DEFAULT_LEVEL, Clusters, Level, Regions
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 AUTO_DIMS = range(5, 11)
 AUTO_CLUSTERS = range(3, 9)
-"""What "auto" chooses among; chosen on images of BSDS train."""
+"""The numbers among which "auto" chooses; found on training images of BSDS500."""
 
 OneCut = Clusters | Regions | Level
 """A cut that leaves nothing open."""
@@ -31,7 +31,7 @@ PairLike = tuple[int, OneCut | int | None]
 def check_numbers(name: str, numbers: Any) -> list[int] | None:
     """Return dimensions or numbers of clusters, which need not be given, as plain ints."""
     example = "one whole number, such as range(5, 11)"
-    return _check_each(name, numbers, example, lambda n: whole_number(name, n, 1, 10**6))
+    return _check_each(name, numbers, example, lambda n: whole_number(name, n, 1, MAX_DIMS))
 
 
 def check_levels(levels: Any) -> list[float] | None:
@@ -69,12 +69,12 @@ def check_pairs(name: str, pairs: Any) -> list[Pair] | None:
 
 
 def _pair(name: str, d: Any, cut: Any) -> Pair:
-    n_dims = whole_number(name, d, 1, 10**6)
+    n_dims = whole_number(name, d, 1, MAX_DIMS)
     if isinstance(cut, Regions | Level):
         return n_dims, cut
     if isinstance(cut, Clusters):
         return n_dims, Clusters(cut.count(n_dims))
-    return n_dims, Clusters(n_dims if cut is None else whole_number(name, cut, 1, 10**6))
+    return n_dims, Clusters(n_dims if cut is None else whole_number(name, cut, 1, MAX_DIMS))
 
 
 def sweep_pairs(

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.checks import (
+    MAX_DIMS,
+    MAX_REGIONS,
     check_callback,
     check_kind,
     check_threads,
@@ -236,7 +238,7 @@ class PreparedImage:
         SolverError
             Where they do not converge.
         """
-        n_vectors = whole_number("n_vectors", n_vectors, 1, 10**6)
+        n_vectors = whole_number("n_vectors", n_vectors, 1, MAX_DIMS)
         graph, block = self.graph, -(-n_vectors // BLOCK_VECTORS)
         if block not in self._eigenmaps:
             with self._clock("embed"):
@@ -475,7 +477,7 @@ class PreparedImage:
         (height, width), n = self.small.shape, self.small.n_pixels
         factor = self.settings.shrinking(self.image.shape)
         for name, count in (("n_dims", n_dims), ("n_clusters", k)):
-            if whole_number(name, count, 1, 10**9) > n:
+            if whole_number(name, count, 1, MAX_REGIONS) > n:
                 left = f"{width} x {height}" if self.image.mask is None else f"{n} unmasked"
                 raise InvalidInputError(
                     f"{argument(name)} is {count}, more than the {left} pixels that "

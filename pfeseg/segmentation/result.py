@@ -35,16 +35,8 @@ class Segmentation:
     labels : (H, W) int32 array
         At the size of the image; 0, 1, ... none left out. With a mask, regions count from 1, and
         0 is what does not belong to the image.
-    black, white : float or list of float
-        Values of the image that were taken for no and for full brightness; of each band where
-        these are no colours.
-    bands : tuple of int
-        The bands of the image that were used, counted from 1.
-    n_bands : int
-        How many it has.
-    mask, small_mask : array of bool or None
-        Which pixels of the image, (H, W), and of the downsampled one, (h, w), belong to it, if
-        not all do.
+    small_mask : (h, w) array of bool or None
+        Which pixels of the downsampled image belong to it, if not all do.
     small_image : (h, w, c) float array
         The downsampled image, of h w = n pixels, or n of them inside of its mask: RGB in
         [0, 1], or components of its bands.
@@ -83,6 +75,8 @@ class Segmentation:
     (3, 3, 0.5, [2])
     >>> result.first_label, result.has_lowered_dims
     (0, False)
+    >>> result.black, result.white, result.bands, result.n_bands, result.mask
+    (0.0, 255.0, (1, 2, 3), 3, None)
     >>> result.report()["solved_size"]
     [60, 40]
     >>> result.plot().get_title()
@@ -90,12 +84,7 @@ class Segmentation:
     """
 
     labels: NDArray[np.int32]
-    black: float | list[float]
-    white: float | list[float]
-    mask: NDArray[np.bool_] | None
     small_mask: NDArray[np.bool_] | None
-    bands: tuple[int, ...]
-    n_bands: int
     small_image: NDArray[np.float64]
     graph: Graph | None
     coordinates: NDArray[np.floating[Any]]
@@ -154,6 +143,31 @@ class Segmentation:
         return axes
 
     @property
+    def black(self) -> float | list[float]:
+        """Value of the image that was taken for no brightness; one for each band of no colours."""
+        return self.image.ends[0]
+
+    @property
+    def white(self) -> float | list[float]:
+        """Value of the image that was taken for full brightness, likewise."""
+        return self.image.ends[1]
+
+    @property
+    def bands(self) -> tuple[int, ...]:
+        """The bands of the image that were used, counted from 1."""
+        return self.image.bands
+
+    @property
+    def n_bands(self) -> int:
+        """How many bands the image has."""
+        return self.image.n_bands
+
+    @property
+    def mask(self) -> NDArray[np.bool_] | None:
+        """Which pixels of the image belong to it, (H, W), if not all do."""
+        return self.image.mask
+
+    @property
     def level(self) -> float | None:
         """Level of the hierarchy at which the labels were cut, if they were cut at a level."""
         cut = self.settings.resolved_cut
@@ -182,7 +196,7 @@ class Segmentation:
 
     @property
     def next_steps(self) -> list[int]:
-        """Other numbers of regions to look at, as `Hierarchy.next_steps`; of cuts of it only."""
+        """Other numbers of regions to look at, see `Hierarchy.next_steps`; none for clusters."""
         if self.hierarchy is None or self.n_clusters is not None:
             return []
         return self.hierarchy.next_steps(self.n_regions)

@@ -55,7 +55,7 @@ def segment(
     n_dims, seed : int, optional
         As in `Settings`, which they change.
     preset : str, optional
-        Settings to start from, "default" or "paper", in the place of `settings`.
+        Settings to start from, "default" or "paper", in place of `settings`.
     mask : (H, W) array, optional
         Pixels where it is zero are left out, and so are those of masked arrays: they are no
         nodes of the graph, and 0 in the labels, where regions then count from 1.

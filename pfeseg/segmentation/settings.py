@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pfeseg.checks import (
+    MAX_DIMS,
     MAX_SEED,
+    MAX_SIDE,
     check_kind,
     known_fields,
     one_of,
@@ -37,7 +39,9 @@ from pfeseg.segmentation.cuts import (
     Regions,
     is_word,
     make_cut,
+    needs_sweep,
 )
+from pfeseg.segmentation.earlier import of_this_version
 from pfeseg.segmentation.methods import METHODS, MethodName
 from pfeseg.solver.settings import SolverSettings
 
@@ -134,7 +138,7 @@ class Settings:
     def __post_init__(self) -> None:
         one_of(self, "method", METHODS)
         if not is_word(self.n_dims, "auto", "usual"):
-            to_whole(self, "n_dims", 1, 10**6)
+            to_whole(self, "n_dims", 1, MAX_DIMS)
         self._check_cut()
         one_of(self, "cluster", CLUSTERED)
         check_stretch(self.stretch)
@@ -148,7 +152,7 @@ class Settings:
                 f"{argument('downsample')} must be at least 1, got {self.downsample:g}"
             )
         if self.max_size is not None:
-            to_whole(self, "max_size", 1, 10**9)
+            to_whole(self, "max_size", 1, MAX_SIDE)
         check_graph_options(self.neighbours, self.features, self.sigma)
         # Plain numbers, for JSON; neighbours may be whole or not, which are different things.
         if not isinstance(self.sigma, str):
@@ -283,10 +287,7 @@ class Settings:
             If d is "auto", for which a sweep is needed.
         """
         if self.n_dims == "auto":
-            raise InvalidInputError(
-                f"{argument('n_dims', 'auto')} needs all stages at once, as in 'segment' and "
-                "'sweep'; give a number"
-            )
+            raise needs_sweep("n_dims")
         if self.n_dims != "usual":
             return self.n_dims
         if n_pixels is None:
@@ -326,7 +327,7 @@ class Settings:
         """
         if not isinstance(values, dict) or not isinstance(values.get("solver", {}), dict):
             raise InvalidInputError("settings must be an object of names and values")
-        values = _of_this_version(values)
+        values = of_this_version(values)
         solver = known_fields(SolverSettings, values.get("solver", {}))
         try:
             cut = make_cut(**values.get("cut", {}))
@@ -372,25 +373,6 @@ class Settings:
 
 def _names(kind: type[Any]) -> list[str]:
     return [field.name for field in dataclasses.fields(kind)]
-
-
-def _of_this_version(values: dict[str, Any]) -> dict[str, Any]:
-    """Translate settings of earlier versions.
-
-    There were three numbers for the cut, threads were the solver's, and all clusters those of
-    pixels.
-    """
-    old = {"n_segments": "n_clusters", "n_regions": "n_regions", "level": "level"}
-    if "cut" not in values and old.keys() & values.keys():
-        cut = {new: values[name] for name, new in old.items() if values.get(name) is not None}
-        values = {name: value for name, value in values.items() if name not in old} | {"cut": cut}
-    if "threads" in values.get("solver", {}):
-        solver = {name: v for name, v in values["solver"].items() if name != "threads"}
-        values = values | {"solver": solver}
-    by = values.get("cut")
-    if "cluster" not in values and isinstance(by, dict) and by.get("n_clusters") is not None:
-        values = values | {"cluster": "pixels"}
-    return values
 
 
 PRESETS: dict[str, Settings] = {

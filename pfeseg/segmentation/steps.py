@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pfeseg.checks import (
+    MAX_REGIONS,
     check_seed,
     check_threads,
     check_truth,
@@ -39,7 +40,7 @@ from pfeseg.image.colour import Lab
 from pfeseg.image.detail import Detail, look_closely
 from pfeseg.image.masks import Mask, fill_outside, shrink_mask, spread
 from pfeseg.image.resize import shrink
-from pfeseg.kernels import available_threads
+from pfeseg.machine import available_threads
 from pfeseg.pixels.graph import pixel_graph
 from pfeseg.pixels.small import SmallImage
 from pfeseg.pixels.start import mixture_start
@@ -56,8 +57,6 @@ from pfeseg.solver.graph import Graph
 FloatArray = NDArray[np.float64]
 Texture = NDArray[np.floating[Any]]
 Labels = NDArray[np.int32]
-
-MAX_CLUSTERS = 10**9
 
 
 def shrink_image(image: Raster, settings: Settings) -> Raster:
@@ -273,7 +272,7 @@ def cluster_regions(
     >>> labels[0, [0, 30, 59]].tolist()  # left and right look alike
     [0, 1, 0]
     """
-    n_clusters, seed = whole_number("n_clusters", n_clusters, 1, MAX_CLUSTERS), check_seed(seed)
+    n_clusters, seed = whole_number("n_clusters", n_clusters, 1, MAX_REGIONS), check_seed(seed)
     refine, threads = check_truth("refine", refine), check_threads(threads)
     raster = as_raster(image)
     merged = _merge_checked(raster, Y, degrees, shape, seed, threads)

@@ -59,7 +59,7 @@ class Sweep:
     recommended : int
         Index of the recommended trial.
     hierarchies : dict
-        Of each d whose trials are cut from a hierarchy, the one at the size of `small_labels`.
+        The hierarchy of each d whose trials are cut from one, at the size of `small_labels`.
 
     Examples
     --------
@@ -178,30 +178,30 @@ def sweep(
         Numbers of clusters to try with each of them. Unless given, k = d is tried, and k is
         recommended from `AUTO_CLUSTERS`.
     levels, n_regions : sequence of numbers, optional
-        In the place of clusters: levels of the hierarchy, or numbers of its regions. The default
-        level is recommended, or what is the same; with several dimensions, that of which the cut
-        at the default level agrees most with the others.
+        Instead of clusters: levels of the hierarchy, or numbers of its regions. The default level
+        is recommended, or the trial with the same labels. With several dimensions, it is that
+        of the dimension whose cut at the default level agrees most with those of the others.
     jobs : int
         Processes to share the dimensions; never changes the result.
     engine : Engine, optional
         What shares the dimensions, in place of `jobs` processes of this machine.
     reader : callable, optional
-        How other processes read the image, which is sent to them else.
+        How other processes read the image, unless it is to be sent to them.
     on_dimension : callable, optional
         Called with each d when its segmentations are done.
     on_iteration : callable, optional
         Called with each `IterationRecord` of the solver, if there is one job.
     threads : int, optional
-        Of each job: all processors unless given, 1 where there are several jobs; never changes
-        the result.
+        Threads of each job: all processors unless given, or 1 where there are several jobs. Never
+        changes the result.
     on_stage : callable, optional
         Called with the name of each stage when it begins, if there is one job.
 
     Returns
     -------
     Sweep
-        With a trial for each of the pairs, then for each other candidate, but for those that have
-        the labels of one of the pairs because both are cut from one hierarchy.
+        With a trial for each of the pairs, then for each other candidate. Candidates that are cut
+        from the hierarchy of a pair, and have the same labels, are left out.
 
     Raises
     ------
@@ -264,8 +264,8 @@ def _without_repeats(
 ) -> tuple[tuple[Trial, ...], int]:
     """Leave out candidates that have the labels of a trial that was asked for.
 
-    That is of the cuts of one hierarchy, where as many regions are the same ones. Returns the
-    index of the best one too.
+    Two cuts of one hierarchy have the same labels if they have the same number of regions. Returns
+    the new index of the best trial too.
     """
 
     def regions_of(trial: Trial) -> tuple[int, int, int]:

@@ -116,12 +116,12 @@ def run_trials(
     dims = sorted({d for d, _ in pairs}, reverse=True)
     cuts = {d: [cut for e, cut in pairs if e == d] for d in dims}
     if not engine.is_elsewhere:
-        yield from (_trials(prepared, d, cuts[d], on_iteration) for d in dims)
+        yield from (_try_dimension(prepared, d, cuts[d], on_iteration) for d in dims)
         return
     source = _Source(uuid.uuid4().hex, reader or prepared.image, prepared.settings)
     threads = prepared.threads or 1
     calls = [(source, threads, d, cuts[d]) for d in dims]
-    work = Work(_trials_in_worker, shared=source)
+    work = Work(_try_in_worker, shared=source)
     with closing(engine.run(work, calls, _give_up)) as results:
         yield from results
 
@@ -150,16 +150,16 @@ _kept: dict[str, PreparedImage] = {}
 """In a worker process: the image of the present sweep, prepared once."""
 
 
-def _trials_in_worker(
+def _try_in_worker(
     source: _Source, threads: int, n_dims: int, cuts: Sequence[OneCut]
 ) -> OfOneDimension:
     if source.key not in _kept:
         _kept.clear()
         _kept[source.key] = source.prepare(threads)
-    return _trials(_kept[source.key], n_dims, cuts)
+    return _try_dimension(_kept[source.key], n_dims, cuts)
 
 
-def _trials(
+def _try_dimension(
     prepared: PreparedImage,
     n_dims: int,
     cuts: Sequence[OneCut],
@@ -172,10 +172,7 @@ def _trials(
     full: Hierarchy | None = None
     for cut in cuts:
         result = cut_small(prepared, n_dims, cut, on_iteration)
-        if trials and not follows_k:
-            first = trials[0]
-            measures = first.energy, first.flatness, first.orthogonality_error
-        else:
+        if follows_k or not trials:  # else all cuts have the same coordinates
             measures = _measures(result)
         if isinstance(cut, Clusters):
             labels = prepared.clean_small(result.labels)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.checks import check_callback, check_kind, check_truth, whole_number
+from pfeseg.checks import MAX_DIMS, check_callback, check_kind, check_truth, whole_number
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.regions.merging import MergedImage
 from pfeseg.segmentation.clock import Clock
@@ -133,10 +133,8 @@ def segment_prepared(
     [2, 2]
     """
     check_kind("prepared", prepared, PreparedImage)
-    n_dims, hierarchy = (
-        whole_number("n_dims", n_dims, 1, 10**6),
-        check_truth("hierarchy", hierarchy),
-    )
+    n_dims = whole_number("n_dims", n_dims, 1, MAX_DIMS)
+    hierarchy = check_truth("hierarchy", hierarchy)
     check_callback("on_iteration", on_iteration)
     small = cut_small(prepared, n_dims, cut, on_iteration, method, hierarchy)
     cut, tree, clock = small.settings.resolved_cut, None, Clock(prepared.on_stage)
@@ -149,15 +147,9 @@ def segment_prepared(
             assert tree is not None
             labels = prepared.clean(cut_finally(tree, cut))
 
-    black, white = prepared.image.ends
     return Segmentation(
         labels=labels,
-        black=black,
-        white=white,
-        mask=prepared.image.mask,
         small_mask=prepared.small.mask,
-        bands=prepared.image.bands,
-        n_bands=prepared.image.n_bands,
         small_image=prepared.small.features,
         graph=small.graph,
         coordinates=small.coordinates.rows,

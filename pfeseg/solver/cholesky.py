@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pfeseg import kernels
 from pfeseg.errors import SolverError, argument
+from pfeseg.machine import available_threads
 from pfeseg.solver.graph import Graph
 from pfeseg.solver.settings import Precision, SolverSettings
 from pfeseg.solver.split_bregman import DTYPES, Steps, breakdown
@@ -35,7 +36,7 @@ to rounding, so that the next iteration makes up for it."""
 def eliminate(graph: Graph, max_fill: float) -> kernels.Elimination:
     """Find an order in which the nodes of a graph can be eliminated.
 
-    `fits` is false if the factor had more than `max_fill` entries for each node and edge.
+    `fits` is false if the factor would have more than `max_fill` entries for each node and edge.
     """
     positions = graph.positions
     if positions is None:
@@ -47,8 +48,8 @@ def eliminate(graph: Graph, max_fill: float) -> kernels.Elimination:
 def choose_elimination(graph: Graph, settings: SolverSettings) -> kernels.Elimination | None:
     """Return the order of elimination if the preconditioner is complete, None if it is not.
 
-    "auto" is incomplete where the factor had too many entries, or its rounding errors would
-    outgrow what is solved for.
+    "auto" is incomplete where the factor would have too many entries, or its rounding errors
+    would outgrow what is solved for.
     """
     if settings.preconditioner == "ic0":
         return None
@@ -84,7 +85,7 @@ class CholeskyLoop:
         threads: int | None,
     ) -> None:
         self._dtype = DTYPES[precision]
-        self._threads = threads or kernels.available_threads()
+        self._threads = threads or available_threads()
         loop = {
             "single": kernels.CholeskyLoopSingle,
             "double": kernels.CholeskyLoopDouble,

@@ -28,7 +28,6 @@ Differences from the paper
 
 from __future__ import annotations
 
-import time
 import warnings
 from functools import cached_property
 from typing import Any
@@ -36,19 +35,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pfeseg.blas import one_blas_thread
 from pfeseg.checks import check_callback, check_kind, check_threads, number_array
 from pfeseg.errors import InvalidInputError, SolverWarning, argument
-from pfeseg.kernels import Elimination, available_threads
-from pfeseg.parallel import one_blas_thread
+from pfeseg.kernels import Elimination
+from pfeseg.machine import available_threads
 from pfeseg.solver.cholesky import CholeskyLoop, choose_elimination
 from pfeseg.solver.embedding import (
     Embedding,
-    IterationRecord,
     OnIteration,
     channel_energies,
     edge_energy,
 )
 from pfeseg.solver.graph import Graph, GraphLike, as_graph
+from pfeseg.solver.history import History
 from pfeseg.solver.pcg import MAX_PCG_ITERATIONS, PcgLoop
 from pfeseg.solver.polar import gram_matrix, polar, squared_norm
 from pfeseg.solver.settings import SolverSettings
@@ -194,28 +194,37 @@ class Solver:
 
 
 class _Run:
-    """One run of the algorithm: owns the stopping rules, the history and the clock."""
+    """One run of the algorithm, from a start to its embedding."""
 
     def __init__(self, solver: Solver, on_iteration: OnIteration | None) -> None:
-        self.solver, self.on_iteration = solver, on_iteration
+        self.solver, self.history = solver, History(on_iteration)
         self.graph, self.settings = graph, settings = solver.graph, solver.settings
         direct = settings.linear_solver == "direct"
         self.dtype = np.float64 if direct else DTYPES[settings.precision]
         self.sqrt_degrees = np.sqrt(graph.degrees).astype(self.dtype)
-        self.threads = solver.threads
-        self.history: list[IterationRecord] = []
-        self.seconds_in_callbacks = 0.0
-        self.started = time.perf_counter()
 
     def embed(self, Y0: FloatArray) -> Embedding:
         """Run both stages."""
-        settings, sqrt_degrees = self.settings, self.sqrt_degrees[:, None]
+        self._begin(Y0)
+        stop_1 = self._stage_1()
+        stop_2 = self._stage_2()
+        self._warn_of_capped_solves()
+        return Embedding(
+            self.Y,
+            tuple(self.history.records),
+            f"stage 1: {stop_1}; stage 2: {stop_2}",
+            channel_energies(self.graph, self.Y),
+            self.solver.preconditioner,
+            self.settings,
+        )
+
+    def _begin(self, Y0: FloatArray) -> None:
+        """Make the first P of the start, and Y such that D^1/2 Y = P (eq. 2)."""
+        sqrt_degrees = self.sqrt_degrees[:, None]
         self.F = polar(sqrt_degrees * Y0.astype(self.dtype, copy=False))  # P - B with B = 0
         self.Y: FloatArray = self.F / sqrt_degrees
         self.constraint = _constraint(self.F)
-        # What Y0 does not span stays empty, however far rounding errors grow on the way.
-        rank = round(float(np.trace(self.constraint)))
-        self._record(
+        self.history.add(
             stage=1,
             outer=0,
             inner=0,
@@ -226,47 +235,36 @@ class _Run:
             pcg_capped=0,
         )
 
-        # Stage I: splitting orthogonality constraint, Algorithm 1.
-        loop = self.solver.loop(settings.r)
-        splitting = OrthogonalSplitting(self.sqrt_degrees, Y0.shape[1], rank, self.threads)
-        stop_1 = f"cap of {settings.soc_iterations} iterations"
+    def _stage_1(self) -> str:
+        """Split off the orthogonality constraint (Algorithm 1); returns why it stopped."""
+        settings, solver = self.settings, self.solver
+        # What Y0 does not span stays empty, however far rounding errors grow on the way.
+        d, rank = len(self.constraint), round(float(np.trace(self.constraint)))
+        loop = solver.loop(settings.r)
+        splitting = OrthogonalSplitting(self.sqrt_degrees, d, rank, solver.threads)
         for outer in range(1, settings.soc_iterations + 1):
-            self._split_bregman(loop, outer)  # line 5
+            self._split_bregman(loop, settings.r, settings.split_iterations, outer)  # line 5
             self.F = splitting.next_target(self.Y)  # lines 6 and 7
-            error = self.history[-1].orthogonality_error
+            error = self.history.last.orthogonality_error
             if error is not None and error <= settings.tol:
-                stop_1 = f"orthogonal after {outer} iterations"
-                break
-        del loop, splitting
+                return f"orthogonal after {_iterations(outer)}"
+        return f"cap of {_iterations(settings.soc_iterations)}"
 
-        # Stage II: the constraint is relaxed, its target stays.
-        stop_2 = f"cap of {settings.relaxed_iterations} iterations"
-        if settings.relaxed_iterations:
-            self._split_bregman(self.solver.loop(settings.r_relaxed), outer=0)
-            if self.history[-1].inner < settings.relaxed_iterations:
-                stop_2 = f"objective steady after {self.history[-1].inner} iterations"
-        self._warn_of_capped_solves()
-        return Embedding(
-            self.Y,
-            tuple(self.history),
-            f"stage 1: {stop_1}; stage 2: {stop_2}",
-            channel_energies(self.graph, self.Y),
-            self.solver.preconditioner,
-            settings,
-        )
+    def _stage_2(self) -> str:
+        """Relax the constraint, whose target F stays; returns why it stopped."""
+        r, cap = self.settings.r_relaxed, self.settings.relaxed_iterations
+        if cap:
+            self._split_bregman(self.solver.loop(r), r, cap, outer=0)
+            if self.history.last.inner < cap:
+                return f"objective steady after {_iterations(self.history.last.inner)}"
+        return f"cap of {_iterations(cap)}"
 
-    def _split_bregman(self, loop: SplitBregmanLoop, outer: int) -> None:
+    def _split_bregman(self, loop: SplitBregmanLoop, r: float, cap: int, outer: int) -> None:
         """Run one inner loop (Algorithm 2) until its rule ends it; `outer` is 0 in Stage II.
 
         Replaces Y, and lets go of the old one and of F: on a large graph their memory counts.
         """
-        settings = self.settings
-        stage, r, cap = (
-            (1, settings.r, settings.split_iterations)
-            if outer
-            else (2, settings.r_relaxed, settings.relaxed_iterations)
-        )
-        rule = StoppingRule(r / 2 * squared_norm(self.F), settings.tol, cap)
+        rule = StoppingRule(r / 2 * squared_norm(self.F), self.settings.tol, cap)
         loop.start(self.F)
         del self.Y
         while not rule.ended:
@@ -283,8 +281,8 @@ class _Run:
             capped = steps.pcg_capped.sum(axis=1).tolist()
             for k, value in enumerate(values):
                 last = rule.ended and k == len(values) - 1
-                self._record(
-                    stage=stage,
+                self.history.add(
+                    stage=1 if outer else 2,
                     outer=outer,
                     inner=before + k + 1,
                     objective=float(value),
@@ -294,20 +292,12 @@ class _Run:
                     pcg_capped=capped[k],
                 )
 
-    def _record(self, **state: Any) -> None:
-        now = time.perf_counter()
-        seconds = now - self.started - self.seconds_in_callbacks
-        self.history.append(IterationRecord(seconds=seconds, **state))
-        if self.on_iteration is not None:
-            self.on_iteration(self.history[-1])
-            self.seconds_in_callbacks += time.perf_counter() - now
-
     def _orthogonality_error(self) -> float:
-        gram = gram_matrix(self.Y, self.sqrt_degrees, self.threads)
+        gram = gram_matrix(self.Y, self.sqrt_degrees, self.solver.threads)
         return float(((gram - self.constraint) ** 2).sum())
 
     def _warn_of_capped_solves(self) -> None:
-        capped = sum(record.pcg_capped for record in self.history)
+        capped = sum(record.pcg_capped for record in self.history.records)
         if capped:
             warnings.warn(
                 f"the conjugate gradient hit its cap of {MAX_PCG_ITERATIONS} iterations in "
@@ -317,6 +307,10 @@ class _Run:
                 SolverWarning,
                 stacklevel=5,
             )
+
+
+def _iterations(count: int) -> str:
+    return "1 iteration" if count == 1 else f"{count} iterations"
 
 
 def _constraint(P: FloatArray) -> NDArray[np.float64]:

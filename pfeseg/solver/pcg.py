@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pfeseg import kernels
 from pfeseg.errors import argument
+from pfeseg.machine import available_threads
 from pfeseg.solver.graph import Graph
 from pfeseg.solver.settings import Precision
 from pfeseg.solver.split_bregman import DTYPES, Steps, breakdown, system_matrix
@@ -51,7 +52,7 @@ class PcgLoop:
         i, j = graph.edges.T
         order = np.argsort(i.astype(np.int64) * graph.n_nodes + j, kind="stable")
         self._dtype = DTYPES[precision]
-        self._threads = threads or kernels.available_threads()
+        self._threads = threads or available_threads()
         loop = {
             "single": kernels.PcgLoopSingle,
             "double": kernels.PcgLoopDouble,

@@ -9,7 +9,11 @@ from typing import Literal, get_args
 from pfeseg.checks import one_of, to_positive, to_whole
 
 LinearSolver = Literal["pcg", "direct"]
+LINEAR_SOLVERS: tuple[LinearSolver, ...] = get_args(LinearSolver)
+
 Precision = Literal["single", "double"]
+PRECISIONS: tuple[Precision, ...] = get_args(Precision)
+
 Preconditioner = Literal["auto", "ic0", "cholesky"]
 PRECONDITIONERS: tuple[Preconditioner, ...] = get_args(Preconditioner)
 
@@ -74,6 +78,6 @@ class SolverSettings:
         to_whole(self, "soc_iterations", 0, 10**6)
         to_whole(self, "split_iterations", 1, 10**6)
         to_whole(self, "relaxed_iterations", 0, 10**6)
-        one_of(self, "linear_solver", ("pcg", "direct"))
+        one_of(self, "linear_solver", LINEAR_SOLVERS)
         one_of(self, "preconditioner", PRECONDITIONERS)
-        one_of(self, "precision", ("single", "double"))
+        one_of(self, "precision", PRECISIONS)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pfeseg.blas import one_blas_thread
 from pfeseg.errors import InvalidInputError, SolverError, argument
 from pfeseg.solver.graph import Graph
 
@@ -63,19 +64,20 @@ def laplacian_eigenmaps(graph: Graph, n_vectors: int) -> Eigenmaps:
     disconnected graph has an eigenvalue 0, and pieces that are alike have all in common. (A Lanczos
     method such as ARPACK misses copies.)
     """
-    from threadpoolctl import threadpool_limits
-
     if n_vectors < 1:
         raise InvalidInputError(f"at least one eigenvector must be asked for, got {n_vectors}")
     n_blocks = -(-n_vectors // BLOCK_VECTORS)
     wanted = min(n_blocks * BLOCK_VECTORS, graph.n_nodes)
     S = _normalised_laplacian(graph)
-    # The constant solution is known, D^1/2 1 here. It is kept apart, as a graph that falls into
-    # pieces has more with eigenvalue 0, with any of which a solver might mix it.
-    constant = np.sqrt(graph.degrees)[:, None]
-    constant /= np.linalg.norm(constant)
-    with threadpool_limits(1):  # more threads may change the bytes
-        if graph.n_nodes < 10 * (wanted + _SPARE_VECTORS):
+    is_small = graph.n_nodes < 10 * (wanted + _SPARE_VECTORS)
+    if not is_small:
+        import scipy.sparse.linalg  # noqa: F401  so that the block below limits it
+    with one_blas_thread():
+        # The constant solution is known, D^1/2 1 here. It is kept apart, as a graph that falls
+        # into pieces has more with eigenvalue 0, with any of which a solver might mix it.
+        constant = np.sqrt(graph.degrees)[:, None]
+        constant /= np.linalg.norm(constant)
+        if is_small:
             # Beyond all eigenvalues, which are at most 2, it comes last.
             values, vectors = np.linalg.eigh(S.toarray() + 3 * constant * constant.T)
         else:

@@ -42,7 +42,7 @@ class Steps:
 
 
 class SplitBregmanLoop(Protocol):
-    """Minimises ||M Y||_1 + r/2 ||D^1/2 Y - F||_F^2 by iterations that can be paused."""
+    """Minimises ||M Y||_1 + r/2 ||D^1/2 Y - F||_F^2 (eq. 5) by iterations that can be paused."""
 
     def start(self, F: FloatArray) -> None:
         """Begin with target F, (n, d), and Z = U = 0."""
@@ -62,7 +62,7 @@ def breakdown(what: str, error: RuntimeError, remedy: str) -> SolverError:
 
 
 def system_matrix(graph: Graph, lam: float, r: float) -> csr_array:
-    """Return A = lam M^T M + r D, (n, n), with sorted indices.
+    """Return A = lam M^T M + r D, (n, n), with sorted indices: that of eq. (13), times 2.
 
     M^T M is the Laplacian of the squared weights.
     """

@@ -82,7 +82,7 @@ def voxel_sizes(shape: Shape, small: Shape, spacing: Spacing) -> Spacing:
 
 
 def noise_of(features: NDArray[np.floating[Any]]) -> float:
-    """Estimate the noise of a volume, (z, y, x, c), as a share of what its values vary.
+    """Estimate the noise of a volume, (z, y, x, c), as a share of the spread of its values.
 
     It follows from the typical difference of neighbours, which few boundaries change, and is 0
     where most of the volume is flat.

@@ -1,8 +1,8 @@
 """From a volume to its segmentation.
 
-The walk is that of an image, with less on the way: shrink, smooth what is noise, join each voxel to
-its six neighbours, start from a mixture of the values, solve, cluster the rows of Y by k-means, and
-bring the labels to full size.
+The walk is that of an image, with less on the way: shrink, smooth as the noise demands, join each
+voxel to its six neighbours, start from a mixture of the values, solve, cluster the rows of Y by
+k-means, and bring the labels to full size.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Settings of the segmentation of volumes, which has fewer than that of images."""
+"""Settings of the segmentation of volumes, fewer than those of images."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pfeseg.checks import (
+    MAX_DIMS,
     MAX_SEED,
     check_kind,
     known_fields,
@@ -79,9 +80,9 @@ class VolumeSettings:
     solver: SolverSettings = Settings().solver
 
     def __post_init__(self) -> None:
-        to_whole(self, "n_clusters", 1, 10**6)
+        to_whole(self, "n_clusters", 1, MAX_DIMS)
         if self.n_dims is not None:
-            to_whole(self, "n_dims", 1, 10**6)
+            to_whole(self, "n_dims", 1, MAX_DIMS)
         to_positive(self, "min_region", or_zero=True)
         check_stretch(self.stretch)
         check_bands(self.bands)

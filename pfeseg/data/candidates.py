@@ -1,4 +1,4 @@
-"""The method: from graphs and starts to embeddings to labels."""
+"""Ways to cluster data, each from a graph and a start, and which of them to keep."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Candidate:
 
 
 def settings_for(graph: Graph) -> SolverSettings:
-    """Return the solver's settings for a graph, unless the user has some."""
+    """Return the solver's usual settings for a graph."""
     unit = float(np.sqrt(graph.degrees.sum()))
     return replace(
         SolverSettings(),
@@ -50,7 +50,7 @@ def settings_for(graph: Graph) -> SolverSettings:
     )
 
 
-def candidates(
+def find_candidates(
     graphs: list[DataGraph],
     starts: Callable[[DataGraph], dict[str, NDArray[Any]]],
     n_clusters: int,
