@@ -46,5 +46,5 @@ def compare_contours(tree: Hierarchy, item: Item) -> list[BoundaryCounts]:
 
 
 def figures(scores: Any) -> str:
-    """Print three figures as the lab book has them."""
+    """Return covering, PRI and VI as the tables have them."""
     return f"{scores.covering:.3f} / {scores.pri:.3f} / {scores.vi:.3f}"

@@ -37,6 +37,7 @@ from pfeseg.run.stages import (
     embed_stage,
     graph_stage,
     init_stage,
+    read_embedding,
 )
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (12, 17, 3), dtype=np.uint8)
@@ -173,7 +174,7 @@ def try_stage(rng: np.random.Generator, path: Path) -> None:
             embed_stage(others["graph"], path, out, settings)
         else:
             pixels = settings.changed(cluster="pixels")
-            cluster_stage(path, out.with_suffix(".npy"), pixels)
+            cluster_stage(read_embedding(path), out.with_suffix(".npy"), pixels)
     for place in (*others.values(), out, out.with_suffix(".npy")):
         place.unlink(missing_ok=True)
 
@@ -199,7 +200,7 @@ def try_settings(rng: np.random.Generator, path: Path) -> None:
     """Read settings and reports in JSON."""
     text = json.dumps({"pfeseg_version": "1", "settings": Settings().to_dict()})
     _damaged(rng, [text.encode(), Settings().to_json().encode()], path)
-    for read in (_read_config, read_report):
+    for read in (partial(_read_config, is_cut=False), read_report):
         with allowed(InvalidInputError):
             read(path)
 

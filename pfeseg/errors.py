@@ -185,6 +185,11 @@ class CutWarning(PfesegWarning):
     """
 
 
+def in_one_line(error: Exception) -> str:
+    """Return the first line of what an error says, or else what it is."""
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
 def failure(error: Exception, name: str, for_less_memory: str = SMALLER_IMAGE) -> str:
     """Say in one line why the work on a file failed, its arguments still marked.
 

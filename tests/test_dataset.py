@@ -16,9 +16,10 @@ from helpers import names, run, save_truth
 from scipy.io import loadmat, savemat
 
 from pfeseg import Clusters, InvalidInputError, Level, Segmentation, Settings, segment
-from pfeseg.benchmark.dataset import HIERARCHY, Plan, find_items, start_run
+from pfeseg.benchmark.dataset import find_items
 from pfeseg.benchmark.levels import compare_levels
 from pfeseg.benchmark.rows import Row, read_rows, rows_text
+from pfeseg.benchmark.runs import HIERARCHY, Plan, start_run
 from pfeseg.benchmark.tables import gather, markdown
 from pfeseg.files.matlab import (
     UCM_THRESHOLDS,

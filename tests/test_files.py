@@ -99,9 +99,9 @@ def test_names_may_be_as_long_as_they_can(tmp_path):
 
 def test_stage_files_carry_their_settings(tmp_path):
     write_stage(tmp_path / "a.npz", "graph", {"sigma": 0.5}, GRAPH)
-    header, arrays = read_stage(tmp_path / "a.npz", "graph")
-    assert header["settings"] == {"sigma": 0.5}
-    assert arrays["edges"].tolist() == [[0, 1], [2, 3]]
+    stage = read_stage(tmp_path / "a.npz", "graph")
+    assert stage.settings == {"sigma": 0.5}
+    assert stage.arrays["edges"].tolist() == [[0, 1], [2, 3]]
     first = (tmp_path / "a.npz").read_bytes()
     write_stage(tmp_path / "b.npz", "graph", {"sigma": 0.5}, GRAPH)
     assert (tmp_path / "b.npz").read_bytes() == first

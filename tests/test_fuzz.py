@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -291,9 +292,10 @@ def test_the_fuzzer_calls_every_kernel(tmp_path):
     assert set(done.stdout.split()) == all_ - made_by_another  # each has returned, not refused
 
 
-@pytest.mark.parametrize(("script", "target"), [("readers", "stage"), ("kernels", "trees")])
-def test_the_fuzzers_run(script, target, tmp_path):
-    command = [sys.executable, str(ROOT / "fuzz" / f"{script}.py"), "0.2", "7", target]
+@pytest.mark.parametrize(("script", "targets"), [("readers", []), ("kernels", ["trees"])])
+def test_the_fuzzers_run(script, targets, tmp_path):
+    """All readers, so that each target is known to call what there is."""
+    command = [sys.executable, str(ROOT / "fuzz" / f"{script}.py"), "0.2", "7", *targets]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout[-3000:]
-    assert "0 of 1 targets did harm" in done.stdout
+    assert re.search(r"^0 of \d+ targets did harm", done.stdout, re.MULTILINE)

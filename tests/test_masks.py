@@ -78,6 +78,9 @@ def test_threads_do_not_change_a_byte(tmp_path, threads):
     labels = random_labels((50, 60), 40)
     write_masks(tmp_path / "all", labels)
     write_masks(tmp_path / "some", labels, threads)
+    assert (
+        names(tmp_path / "all") == names(tmp_path / "some") == [f"{k:04}.png" for k in range(1, 41)]
+    )
     for name in names(tmp_path / "all"):
         assert (tmp_path / "all" / name).read_bytes() == (tmp_path / "some" / name).read_bytes()
 

@@ -106,11 +106,12 @@ def test_graph_and_start_must_have_the_same_seed(samples, tmp_path):
 
 
 def test_files_carry_the_settings_of_all_stages_before(chain):
-    header, arrays = read_stage(chain / "embedding.npz")
-    assert header["settings"]["max_size"] == 60
-    assert header["settings"]["features"] == "lab"
-    assert header["settings"]["assignment"] == "soft"
-    assert header["settings"]["solver"]["r_relaxed"] == 3
+    stage = read_stage(chain / "embedding.npz")
+    settings, arrays = stage.settings, stage.arrays
+    assert settings["max_size"] == 60
+    assert settings["features"] == "lab"
+    assert settings["assignment"] == "soft"
+    assert settings["solver"]["r_relaxed"] == 3
     assert arrays["Y"].shape == (int(np.prod(arrays["size"])), 7)
     assert max(arrays["size"]) <= 60
 
@@ -184,7 +185,9 @@ def test_stages_of_different_images_do_not_mix(chain, samples):
 
 @pytest.mark.parametrize("kind", ["image", "graph", "init", "embedding"])
 def test_a_damaged_stage_is_one_line(chain, samples, kind):
-    header, arrays = read_stage(chain / f"{kind}.npz")
+    stage = read_stage(chain / f"{kind}.npz")
+    names = ("format_version", "kind", "pfeseg_version", "settings")
+    header, arrays = {name: getattr(stage, name) for name in names}, stage.arrays
     odd = [np.array(0), np.array(-1), np.array("x"), np.zeros(2), np.zeros((2, 2)), np.array(1e300),
            np.array([3, 3]), np.array([-1, 5]), np.zeros(0), np.full((2, 3), 1j)]  # fmt: skip
     damaged = [(header, arrays | {name: value}) for name in arrays for value in odd]

@@ -16,7 +16,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from pfeseg.cli import main
-from pfeseg.cli.options import Command, Heading
+from pfeseg.cli.help import Command, Heading
 
 PLACE = re.compile(r"^<!-- help of ([\w-]+) -->$", re.MULTILINE)
 MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~$^])")

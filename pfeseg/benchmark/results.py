@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from pfeseg import __version__
-from pfeseg.benchmark.dataset import HIERARCHY, Item, Plan
+from pfeseg.benchmark.dataset import Item
 from pfeseg.benchmark.figures import draw_examples, draw_times, save_figure
 from pfeseg.benchmark.rows import Row, read_rows, rows_text
+from pfeseg.benchmark.runs import HIERARCHY, SCORES, TABLE, Plan
 from pfeseg.benchmark.tables import gather, markdown
 from pfeseg.files.matlab import UCM_THRESHOLDS, read_segmentations
 from pfeseg.files.raster import read_raster
@@ -35,7 +36,7 @@ def write_results(plan: Plan, items: Sequence[Item], figures: bool) -> list[Path
     title = f"BSDS500 {plan.split}{_span(plan)}, pfeseg {__version__}"
     if len(done) < len(items):
         title += f" ({len(items) - len(done)} of {len(items)} images failed)"
-    written = [plan.output / "table.md", plan.output / "scores.csv"]
+    written = [plan.output / TABLE, plan.output / SCORES]
     write_text(written[0], markdown(gather(rows), plan.split, title))
     write_text(written[1], rows_text(rows))
     if figures:

@@ -9,8 +9,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.benchmark.dataset import AUTO, HIERARCHY
 from pfeseg.benchmark.rows import Row
+from pfeseg.benchmark.runs import AUTO, HIERARCHY
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.matlab import UCM_THRESHOLDS
 from pfeseg.labels.boundaries import BoundaryCounts, BoundaryScores, summarise_boundaries
@@ -152,7 +152,7 @@ def _scores_table(benchmark: Benchmark, cleaned: int, published: bool = False) -
     columns = [f"{metric} {rule}" for metric in METRICS for rule in ("ODS", "OIS")]
     if published:
         columns.append("published (OIS)")
-    lines = ["| method | " + " | ".join(columns) + " |", "|---" * (1 + len(columns)) + "|"]
+    lines = _head("method", *columns)
     for method in benchmark.methods():
         measured = benchmark.measured[method, cleaned]
         ods, ois = measured.ods(counts), measured.ois(counts)
@@ -176,7 +176,7 @@ def _differences_table(
     """Write the first method less each of the others."""
     counts = benchmark.counts()
     columns = [*METRICS, *(f"{metric}, cleaned" for metric in METRICS)]
-    lines = ["| less | " + " | ".join(columns) + " |", "|---" * (1 + len(columns)) + "|"]
+    lines = _head("less", *columns)
     for method in methods[1:]:
         cells = []
         for cleaned in (0, 1):
@@ -195,7 +195,7 @@ def _auto_table(benchmark: Benchmark) -> str:
         *("metric", "best fixed d = k (ODS)", "automatic", "best d = k per image (OIS)"),
         *("automatic less ODS", "share of the way from ODS to OIS"),
     ]
-    lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
+    lines = _head(*columns)
     for m, metric in enumerate(METRICS):
         gain, way = chosen[:, m] - ods[:, m], ois[0, m] - ods[0, m]
         share = f"{gain[0] / way:.0%}" if way else ""
@@ -209,7 +209,7 @@ def _levels_table(benchmark: Benchmark) -> str:
     counts = benchmark.counts()
     measured = benchmark.measured[HIERARCHY, 0]
     written = int(np.searchsorted(UCM_THRESHOLDS, DEFAULT_LEVEL))
-    lines = ["| level | " + " | ".join(METRICS) + " |", "|---" * (1 + len(METRICS)) + "|"]
+    lines = _head("level", *METRICS)
     for name, figures in (
         (f"{DEFAULT_LEVEL:g}, the labels as written", measured.at(written, counts)),
         ("best for all images (ODS)", measured.ods(counts)),
@@ -227,13 +227,17 @@ def _contours_table(benchmark: Benchmark) -> str:
 
     return "\n".join(
         [
-            "| level | precision | recall | F |",
-            "|---|---|---|---|",
+            *_head("level", "precision", "recall", "F"),
             line("best for all images (ODS)", total.ods),
             line("best for each image (OIS)", total.ois),
             f"| all, average precision | {total.average_precision:.3f} | | |",
         ]
     )
+
+
+def _head(*columns: str) -> list[str]:
+    """Write the first two lines of a table."""
+    return ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
 
 
 def _estimate(values: FloatArray, sign: str = "") -> str:

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pfeseg.cli.engines import Machines, engine_options
-from pfeseg.cli.options import (
-    Command,
-    Heading,
-    dims_option,
-    option,
-    quiet_option,
-    report_option,
-)
+from pfeseg.cli.help import Command, Heading, option
+from pfeseg.cli.options import dims_option, quiet_option, report_option
 from pfeseg.cli.progress import count_bar
 from pfeseg.cli.settings import CUT_OPTIONS, make_settings, settings_options
 from pfeseg.cli.values import words
 from pfeseg.cli.wording import in_options, say
 from pfeseg.segmentation.cuts import Clusters
 from pfeseg.segmentation.methods import METHODS
+
+if TYPE_CHECKING:
+    from pfeseg.benchmark.dataset import Item
+    from pfeseg.benchmark.runs import Plan
 
 
 @click.command(
@@ -116,9 +115,10 @@ def bsds(
     # What the command itself varies must not come from --config.
     fixed = {"method": "pfe", "cut": Clusters("dims"), "min_region": 0.0}
     settings = make_settings(**options).changed(**fixed)
-    from pfeseg.benchmark.dataset import Plan, find_items, run_items, start_run
+    from pfeseg.benchmark.dataset import find_items
     from pfeseg.benchmark.figures import check_matplotlib
     from pfeseg.benchmark.results import write_results
+    from pfeseg.benchmark.runs import TABLE, Plan, start_run
 
     figures = not {"pfe", "hierarchy"}.isdisjoint(methods) and not no_figures
     if figures:
@@ -126,12 +126,29 @@ def bsds(
     plan = Plan(output, split, methods, dims, settings)
     items = find_items(root, split, limit)
     start_run(plan, items)
+    failed = _run(plan, items, machines, quiet)
+    written = write_results(plan, items, figures)
+    if wants_page:
+        from pfeseg.page.bsds import write_bsds_page
+
+        written.append(output / "report.html")
+        write_bsds_page(written[-1], output)
+    if not quiet:
+        click.echo((output / TABLE).read_text(encoding="utf-8"))
+        say("written: " + ", ".join(str(p) for p in written))
+    return 1 if failed else 0
+
+
+def _run(plan: Plan, items: Sequence[Item], machines: Machines, quiet: bool) -> bool:
+    """Work on the images that are not done, and tell what failed; returns whether anything did."""
+    from pfeseg.benchmark.running import run_items
+
     todo = sum(bool(plan.missing(item)) for item in items)
     if not quiet and todo < len(items):
         say(f"{len(items) - todo} of {len(items)} images are done already")
     failed = False
     with (
-        machines.open(todo, output, [items[0].image]) as engine,
+        machines.open(todo, plan.output, [items[0].image]) as engine,
         count_bar(todo, "image", quiet) as bar,
         closing(run_items(plan, items, engine)) as outcomes,
     ):
@@ -141,13 +158,4 @@ def bsds(
             with bar.external_write_mode():
                 for error in outcome.errors:
                     say(f"Error: {in_options(error)}")
-    written = write_results(plan, items, figures)
-    if wants_page:
-        from pfeseg.page.bsds import write_bsds_page
-
-        written.append(output / "report.html")
-        write_bsds_page(written[-1], output)
-    if not quiet:
-        click.echo((output / "table.md").read_text(encoding="utf-8"))
-        say("written: " + ", ".join(str(p) for p in written))
-    return 1 if failed else 0
+    return failed

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from pfeseg.cli.options import (
-    Command,
-    Heading,
-    check_output,
-    option,
-    output_file_options,
-    reading_options,
-)
+from pfeseg.cli.help import Command, Heading, option
+from pfeseg.cli.options import check_output, output_file_options, reading_options
 from pfeseg.cli.values import pixels_or_percent
 from pfeseg.cli.wording import counted_regions, say
+
+if TYPE_CHECKING:
+    from pfeseg.files.raster import Reading
 
 
 @click.command(cls=Command)
@@ -39,7 +36,7 @@ def clean(
     output: Path,
     overwrite: bool,
     min_region: float,
-    reading: dict[str, Any],
+    reading: Reading,
     stretch: str | None,
     bands: str | None,
 ) -> None:  # fmt: skip

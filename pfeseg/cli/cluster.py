@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from pfeseg.cli.options import (
-    Command,
-    Heading,
-    check_output,
-    option,
-    output_file_options,
-    reading_options,
-)
-from pfeseg.cli.settings import make_settings, settings_options
+from pfeseg.cli.help import Command, Heading, option
+from pfeseg.cli.options import check_output, output_file_options, reading_options
+from pfeseg.cli.settings import completed, make_settings, settings_options
 from pfeseg.cli.values import number_or
 from pfeseg.cli.wording import counted_regions, say
+
+if TYPE_CHECKING:
+    from pfeseg.files.raster import Reading
 
 
 @click.command(cls=Command)
@@ -40,7 +37,7 @@ def cluster(
     image: Path | None,
     output: Path,
     overwrite: bool,
-    reading: dict[str, Any],
+    reading: Reading,
     **options: Any,
 ) -> None:  # fmt: skip
     """Make a label map of clusters.
@@ -53,14 +50,12 @@ def cluster(
     inputs = (embedding_file, image) if image else (embedding_file,)
     check_output(output, overwrite, (".png", ".tif", ".npy"), *inputs)
     from pfeseg.files.raster import read_raster
-    from pfeseg.run.stages import cluster_stage, is_masked, with_stored
+    from pfeseg.run.stages import cluster_stage, read_embedding
 
-    if options["config"] is None:
-        left_out = [name for name in ("seed", "stretch", "bands") if options[name] is None]
-        settings = with_stored(settings, embedding_file, left_out)
+    stored = read_embedding(embedding_file)
+    settings = completed(settings, stored.settings, options)
     picture = None
     if image:
         picture = read_raster(image, settings.stretch, settings.bands, **reading)
-    huge = reading["allow_huge"]
-    labels = cluster_stage(embedding_file, output, settings, picture, huge)
-    say(f"{output}: label map of {counted_regions(labels, is_masked(embedding_file))}")
+    labels = cluster_stage(stored, output, settings, picture, reading["allow_huge"])
+    say(f"{output}: label map of {counted_regions(labels, stored.mask is not None)}")

@@ -9,10 +9,8 @@ from typing import Any
 import click
 
 from pfeseg.cli.engines import Machines, engine_options
+from pfeseg.cli.help import Command, Heading, option
 from pfeseg.cli.options import (
-    Command,
-    Heading,
-    option,
     output_folder_option,
     overwrite_option,
     quiet_option,

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from pfeseg.cli.options import (
-    Command,
-    check_output,
-    output_file_options,
-    reading_options,
-)
+from pfeseg.cli.help import Command
+from pfeseg.cli.options import check_output, output_file_options, reading_options
 from pfeseg.cli.settings import make_settings, settings_options
 from pfeseg.cli.wording import say
+
+if TYPE_CHECKING:
+    from pfeseg.files.raster import Reading
 
 
 @click.command(cls=Command)
@@ -23,7 +22,7 @@ from pfeseg.cli.wording import say
 @reading_options
 @settings_options("downsample")
 def downsample(
-    image: Path, output: Path, overwrite: bool, reading: dict[str, Any], **options: Any
+    image: Path, output: Path, overwrite: bool, reading: Reading, **options: Any
 ) -> None:
     """Shrink IMAGE to the size that the solver works on, for 'graph' and 'init'."""
     settings = make_settings(**options)

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from pfeseg.cli.options import Command, check_output, output_file_options, threads_option
+from pfeseg.cli.help import Command
+from pfeseg.cli.options import check_output, output_file_options, threads_option
 from pfeseg.cli.progress import iteration_bar
 from pfeseg.cli.settings import make_settings, settings_options
 from pfeseg.cli.wording import say

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from pfeseg.cli.options import F, Heading, jobs_option, option
+from pfeseg.cli.help import F, Heading, option
+from pfeseg.cli.options import jobs_option
 
 if TYPE_CHECKING:
     from pfeseg.engines.engine import Engine

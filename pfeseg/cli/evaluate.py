@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pfeseg.cli.options import Command, Heading, allow_huge_option, option
+from pfeseg.cli.help import Command, Heading, option
+from pfeseg.cli.options import allow_huge_option
 from pfeseg.cli.wording import in_options, one_line, say
 from pfeseg.errors import failure
 

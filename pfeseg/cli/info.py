@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from pfeseg.cli.options import Command, Heading, allow_huge_option, option
+from pfeseg.cli.help import Command, Heading, option
+from pfeseg.cli.options import allow_huge_option
 from pfeseg.cli.wording import one_line
 from pfeseg.errors import InvalidInputError
 

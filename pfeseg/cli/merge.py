@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from pfeseg.cli.options import (
-    Command,
-    Heading,
-    check_output,
-    option,
-    output_file_options,
-    reading_options,
-)
-from pfeseg.cli.settings import make_settings, settings_options
+from pfeseg.cli.help import Command, Heading, option
+from pfeseg.cli.options import check_output, output_file_options, reading_options
+from pfeseg.cli.settings import completed, make_settings, settings_options
 from pfeseg.cli.wording import counted_regions, say
+
+if TYPE_CHECKING:
+    from pfeseg.files.raster import Reading
 
 
 @click.command(cls=Command)
@@ -38,7 +35,7 @@ def merge(
     output: Path,
     overwrite: bool,
     hierarchy: Path | None,
-    reading: dict[str, Any],
+    reading: Reading,
     **options: Any,
 ) -> None:  # fmt: skip
     """Merge the regions of IMAGE into a hierarchy, and cut it into a label map.
@@ -52,13 +49,12 @@ def merge(
         check_output(hierarchy, overwrite, (".mat",), *inputs)
     from pfeseg.files.matlab import write_contour_map
     from pfeseg.files.raster import read_raster
-    from pfeseg.run.stages import merge_stage, with_stored
+    from pfeseg.run.stages import merge_stage, read_embedding
 
-    if options["config"] is None:
-        left_out = [name for name in ("seed", "stretch", "bands") if options[name] is None]
-        settings = with_stored(settings, embedding_file, left_out)
+    stored = read_embedding(embedding_file)
+    settings = completed(settings, stored.settings, options)
     picture = read_raster(image, settings.stretch, settings.bands, **reading)
-    labels, tree = merge_stage(embedding_file, picture, output, settings)
+    labels, tree = merge_stage(stored, picture, output, settings)
     say(f"{output}: label map of {counted_regions(labels, picture.mask is not None)}")
     if hierarchy:
         write_contour_map(hierarchy, tree.contour_map())

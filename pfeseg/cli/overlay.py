@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
+from pfeseg.cli.help import Command
 from pfeseg.cli.options import (
-    Command,
     check_output,
     output_file_options,
     overlay_size_option,
@@ -16,6 +16,9 @@ from pfeseg.cli.options import (
 )
 from pfeseg.cli.wording import counted_regions, say
 from pfeseg.files.kinds import OVERLAY_FORMATS
+
+if TYPE_CHECKING:
+    from pfeseg.files.raster import Reading
 
 
 @click.command(cls=Command)
@@ -30,7 +33,7 @@ def overlay(
     output: Path,
     overwrite: bool,
     overlay_size: int | None,
-    reading: dict[str, Any],
+    reading: Reading,
     stretch: str | None,
     bands: str | None,
 ) -> None:

@@ -6,17 +6,10 @@ from pathlib import Path
 
 import click
 
-from pfeseg.cli.options import (
-    Command,
-    Heading,
-    check_output,
-    jobs_option,
-    option,
-    overwrite_option,
-    quiet_option,
-)
+from pfeseg.cli.help import Command, Heading, option
+from pfeseg.cli.options import check_output, jobs_option, overwrite_option, quiet_option
 from pfeseg.cli.progress import count_bar
-from pfeseg.cli.wording import say
+from pfeseg.cli.wording import say, usage_errors
 from pfeseg.errors import InvalidInputError
 
 
@@ -57,34 +50,14 @@ def report(folder: Path, output: Path | None, overwrite: bool, jobs: int, quiet:
         found = ", found a file" if folder.exists() else "; there is none"
         raise InvalidInputError(f"{folder}: expected a folder of results{found}")
     from pfeseg.files.writing import refuse_unwritable
-    from pfeseg.page.batch import write_batch_page
-    from pfeseg.page.bsds import is_bsds_run, write_bsds_page
-    from pfeseg.page.results import find_reports
-    from pfeseg.page.sweep import find_sweeps, page_of, write_page_again
+    from pfeseg.page.folder import plan_pages
 
-    is_bsds = is_bsds_run(folder)
-    reports = [] if is_bsds else find_reports(folder)
-    sweeps = [] if is_bsds else find_sweeps(folder)
-    pages = {path: page_of(path) for path in sweeps}
-    if len(sweeps) == 1 and not reports:
-        pages = {sweeps[0]: output or page_of(sweeps[0])}
-    elif sweeps and not reports and output:
-        raise click.UsageError(
-            f"{folder} holds {len(sweeps)} sweeps, each with a page of its own; leave out -o"
-        )
-    page = None if sweeps and not reports else output or folder / "report.html"
-    for planned in [*pages.values(), *([page] if page else [])]:
-        check_output(planned, overwrite, (".html",))
-        refuse_unwritable(planned.parent)
-    written: list[Path] = []
-    if page and is_bsds:
-        write_bsds_page(page, folder)
-        written = [page]
-    elif page:
-        with count_bar(len(reports), "image", quiet) as bar:
-            written = write_batch_page(page, reports, jobs=jobs, on_image=bar.update)
-    for data, place in pages.items():
-        write_page_again(place, data)
-        written.append(place)
+    with usage_errors():
+        pages = plan_pages(folder, output)
+    for path in pages.paths:
+        check_output(path, overwrite, (".html",))
+        refuse_unwritable(path.parent)
+    with count_bar(len(pages.reports), "image", quiet) as bar:
+        written = pages.write(jobs, bar.update)
     if not quiet:
         say("written: " + ", ".join(map(str, written)))

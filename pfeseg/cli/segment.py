@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pfeseg.cli.engines import Machines, engine_options
+from pfeseg.cli.help import Command, Heading, option
 from pfeseg.cli.inputs import listed, read_standard_input
 from pfeseg.cli.options import (
-    Command,
-    Heading,
     memory_limit_of,
     memory_option,
-    option,
     output_folder_option,
     overlay_size_option,
     overwrite_option,
@@ -33,7 +31,12 @@ from pfeseg.cli.running import leave_out_done, run_all, run_images, run_rasters
 from pfeseg.cli.settings import make_settings, settings_options
 from pfeseg.cli.tiles import check_tiled, tile_option
 from pfeseg.cli.values import words
-from pfeseg.cli.volumes import check_kinds_of_volumes, make_volume_settings, volume_options
+from pfeseg.cli.volumes import (
+    Volumes,
+    check_kinds_of_volumes,
+    make_volume_settings,
+    volume_options,
+)
 from pfeseg.cli.wording import say, usage_errors
 from pfeseg.files.kinds import (
     KINDS,
@@ -46,6 +49,8 @@ from pfeseg.files.kinds import (
 from pfeseg.segmentation.methods import METHODS
 
 if TYPE_CHECKING:
+    from pfeseg.files.inputs import Input
+    from pfeseg.files.raster import Reading
     from pfeseg.segmentation.settings import Settings
     from pfeseg.volumes.settings import VolumeSettings
 
@@ -165,10 +170,8 @@ def segment(
     as_json: bool,
     quiet: bool,
     verbose: bool,
-    reading: dict[str, Any],
-    volume: bool,
-    spacing: tuple[float, float, float] | None,
-    max_voxels: int | None,
+    reading: Reading,
+    volumes: Volumes,
     **options: Any,
 ) -> int:  # fmt: skip
     """Cut one or more images into regions.
@@ -200,49 +203,43 @@ def segment(
     asked = (*save, *(OF_HIERARCHY if hierarchy else ()))
     kinds = tuple(dict.fromkeys((*asked, *((PAGE,) if wants_page else ()))))
     _check_kinds(kinds)
+    of_images = {name: reading[name] for name in ("page", "mask", "nodata")}
+    of_images |= {"overlay_size": overlay_size, "hierarchy": hierarchy, "tile": tile}
+    of_images |= {"report": wants_page}
     settings: Settings | VolumeSettings
-    if volume:
+    if volumes.are_meant:
         check_kinds_of_volumes(asked, labels_format)
-        unused = {name: reading[name] for name in ("page", "mask", "nodata")}
-        unused |= {"overlay_size": overlay_size, "hierarchy": hierarchy, "tile": tile}
-        unused |= {"report": wants_page}
-        settings = make_volume_settings(options, max_voxels, unused)
-    elif spacing or max_voxels:
-        raise click.UsageError("--spacing and --max-voxels are for volumes; add --volume")
+        settings = make_volume_settings(options, volumes.max_voxels, of_images)
     else:
         settings = _image_settings(kinds, options)
         if tile is not None:
             check_tiled(settings, kinds, labels_format, inputs)
     names = _all_names(inputs, files_from, machines)
 
-    from pfeseg.files.inputs import STANDARD_INPUT, expand_inputs, parse_shard, take_shard
+    from pfeseg.files.inputs import expand_inputs, parse_shard, take_shard
     from pfeseg.run.plan import make_tasks, plan_results
 
     expanded = expand_inputs(names, recursive)
+    naming = {
+        "template": template,
+        "labels_format": labels_format or ("tif" if volumes.are_meant or tile else "png"),
+        "overlay_format": overlay_format,
+    }
     with usage_errors():
-        # Of all shards, which may clash.
-        plan = plan_results(
-            expanded.inputs,
-            output,
-            kinds,
-            template=template,
-            labels_format=labels_format or ("tif" if volume or tile else "png"),
-            overlay_format=overlay_format,
-        )
+        plan = plan_results(expanded.inputs, output, kinds, **naming)  # all shards, which may clash
         found = take_shard(expanded.inputs, parse_shard(shard) if shard else (1, 1))
-    reads_image = any(item.path == STANDARD_INPUT for item in found)
-    content = read_standard_input() if reads_image else None
-    sharing = machines.jobs if tile else min(machines.jobs, len(found))
     tasks = make_tasks(
         found,
         plan,
         settings,
-        content=content,
+        content=_content_of(found),
         **reading,
         overlay_size=overlay_size,
         replaces=overwrite,
-        memory_limit=memory_limit_of(memory_limit, sharing),
-        spacing=spacing,
+        memory_limit=memory_limit_of(
+            memory_limit, machines.jobs if tile else min(machines.jobs, len(found))
+        ),
+        spacing=volumes.spacing,
         tile=tile,
     )
     if expanded.left_out and not quiet:
@@ -252,13 +249,9 @@ def segment(
     )
     todo = leave_out_done(tasks, reporter, skips=skip_existing, replaces=overwrite)
     page = BatchPage.plan(plan, overwrite or skip_existing) if wants_page else None
-    run = partial(
-        run_rasters if tile else run_images,
-        machines=machines,
-        limited=memory_limit is None,
-        threads=threads,
-        quiet=quiet,
-    )
+    run_each = run_rasters if tile else run_images
+    limited = memory_limit is None
+    run = partial(run_each, machines=machines, limited=limited, threads=threads, quiet=quiet)
     code = run_all(found, todo, run, reporter)
     if page:
         page.write([item.path for item in found], reporter.failures, machines.jobs, quiet)
@@ -289,6 +282,13 @@ def _all_names(inputs: Sequence[str], files_from: str | None, machines: Machines
     if "-" in names and machines.dask:
         raise click.UsageError("with --dask give files, which all machines see, not -")
     return names
+
+
+def _content_of(found: Sequence[Input]) -> bytes | None:
+    """Read standard input if one of the inputs comes from it."""
+    from pfeseg.files.inputs import STANDARD_INPUT
+
+    return read_standard_input() if any(item.path == STANDARD_INPUT for item in found) else None
 
 
 def _has_pyogrio() -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from pfeseg.cli.options import Heading, option
+from pfeseg.cli.help import F, Heading, option
 from pfeseg.cli.values import number_or, pixels_or_percent, radius_or_neighbours, rms_or_number
 from pfeseg.cli.wording import usage_errors
 from pfeseg.errors import InvalidInputError, argument
@@ -18,8 +18,6 @@ from pfeseg.segmentation.cuts import CLUSTERED, DEFAULT_LEVEL, Clusters, Cut, Le
 from pfeseg.segmentation.methods import LEVELS_SINCE, METHODS
 from pfeseg.segmentation.settings import PRESETS, USUAL_DIMS, Settings, choose_settings
 from pfeseg.solver.settings import LINEAR_SOLVERS, PRECISIONS, PRECONDITIONERS
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 CUT_OPTIONS = ("n_clusters", "n_regions", "level")
 """Options that say how labels are cut, at most one of which may be given."""
@@ -220,6 +218,19 @@ def make_settings(
         return choose_settings(
             base, preset, n_clusters=n_clusters, n_regions=n_regions, level=level, **changes
         )
+
+
+def completed(
+    settings: Settings, stored: Mapping[str, Any], options: Mapping[str, Any]
+) -> Settings:
+    """Take what options left out as the stages before had it, as in one run of all stages.
+
+    With ``--config`` nothing was left out. `stored` are the settings of those stages.
+    """
+    if options["config"] is not None:
+        return settings
+    left_out = [name for name in ("seed", "stretch", "bands") if options[name] is None]
+    return settings.changed(**{name: stored[name] for name in left_out if name in stored})
 
 
 def _read_config(path: Path, is_cut: bool) -> Settings:

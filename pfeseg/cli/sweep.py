@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import shlex
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from pfeseg.cli.engines import Machines, engine_options
+from pfeseg.cli.help import Command, Heading, option
 from pfeseg.cli.options import (
-    Command,
-    Heading,
     dims_option,
     memory_limit_of,
     memory_option,
-    option,
     output_folder_option,
     overwrite_option,
     quiet_option,
@@ -30,12 +26,9 @@ from pfeseg.cli.settings import CUT_OPTIONS, make_settings, option_words, settin
 from pfeseg.cli.values import LEVEL_STEP, numbers
 from pfeseg.cli.values import levels as levels_of
 from pfeseg.cli.wording import say, usage_errors
-from pfeseg.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from pfeseg.image.arrays import Raster
-    from pfeseg.segmentation.settings import Settings
-    from pfeseg.segmentation.sweep import Sweep
+    from pfeseg.files.raster import Reading
 
 
 @click.command(
@@ -108,7 +101,7 @@ def sweep(
     memory_limit: float | str | None,
     as_json: bool,
     quiet: bool,
-    reading: dict[str, Any],
+    reading: Reading,
     **options: Any,
 ) -> None:  # fmt: skip
     """Segment IMAGE in many ways (dimensions, clusters, levels, regions), and recommend one.
@@ -147,120 +140,46 @@ def sweep(
       pfeseg sweep photo.jpg -d 5,10,15 --ground-truth photo.mat
     """
     settings = make_settings(**options)
-    from pfeseg.files.matlab import check_size, read_ground_truths
-    from pfeseg.files.raster import read_raster
     from pfeseg.files.replacing import appearing_together
-    from pfeseg.files.sweep_data import write_sweep_data
-    from pfeseg.files.temporaries import clear_strays
-    from pfeseg.files.writing import refuse_existing, refuse_unwritable, write_png, write_text
-    from pfeseg.run.sweep import (
-        best_rows,
-        cut_words,
-        shown_rows,
-        sweep_csv,
-        sweep_data,
-        sweep_facts,
-        sweep_rows,
-        sweep_sheet,
-        sweep_table,
-    )
-    from pfeseg.segmentation.pairs import sweep_pairs
-    from pfeseg.segmentation.sweep import sweep as run_sweep
+    from pfeseg.run.sweeping import SweepTask, open_sweep, plan_sweep
 
-    folder = output or image.parent
-    ends = ("csv", "png", "npz", *(["html"] if wants_page else []))
-    results = [folder / f"{image.stem}_sweep.{end}" for end in ends]
-    table, sheet, kept = results[:3]
-    cuts: dict[str, Any] = {"n_clusters": n_clusters, "levels": levels, "n_regions": n_regions}
-    with usage_errors():
-        sweep_pairs(settings, (1, 1), dims, **cuts)  # refuses what does not go together
-    if not overwrite:
-        refuse_existing(results)
-    refuse_unwritable(folder)
-    clear_strays([folder])
-    huge = reading["allow_huge"]
-    truths = read_ground_truths(ground_truth, huge) if ground_truth else []
-    reader = partial(read_raster, image, settings.stretch, settings.bands, **reading)
-    picture = reader()
-    if ground_truth:
-        check_size(ground_truth, truths, picture.shape)
-    asked, candidates = sweep_pairs(settings, picture.shape, dims, **cuts)
-    tried = {d for d, _ in asked}
-    _check_memory(
-        picture, settings, image, max(tried), memory_limit, min(machines.jobs, len(tried))
+    command = ["pfeseg", "segment", str(image), *option_words(settings), *_reading_words(reading)]
+    task = SweepTask(
+        image, settings, reading, command, dims, n_clusters, levels, n_regions, ground_truth
     )
+    with usage_errors():
+        task.pairs()  # refuses what does not go together
+    folder = output or image.parent
+    endings = ("csv", "png", "npz", *(["html"] if wants_page else []))
+    results = plan_sweep(image, folder, endings, replaces=overwrite)
+    opened = open_sweep(task)
+    n_dims = len(opened.dims)
+    opened.refuse_too_large(memory_limit_of(memory_limit, min(machines.jobs, n_dims)))
     with (
-        machines.open(len(tried), folder, [image]) as engine,
-        count_bar(len(tried), "dimension", quiet) as bar,
+        machines.open(n_dims, folder, [image]) as engine,
+        count_bar(n_dims, "dimension", quiet) as bar,
     ):
-        result = run_sweep(
-            picture,
-            asked,
-            candidates,
-            settings,
-            engine=engine,
-            reader=reader if machines.dask else None,
-            on_dimension=lambda _: bar.update(),
-            threads=threads,
+        swept = opened.run(
+            engine, lambda _: bar.update(), threads, reads_again=machines.dask is not None
         )
-    rows, shown = sweep_rows(result, truths), shown_rows(result, len(asked))
-    words = [cut_words(trial, with_d=dims is not None) for trial in result.trials]
-    start = ["pfeseg", "segment", str(image), *option_words(settings), *_reading_words(reading)]
-    data = sweep_data(image, reading, result, rows, [shlex.join(start + own) for own in words])
     with appearing_together():
-        write_text(table, sweep_csv(rows))
-        write_png(sheet, sweep_sheet(picture, result, rows, shown))
-        write_sweep_data(kept, data)
+        swept.write(results)
         if wants_page:
             from pfeseg.page.sweep import write_sweep_page
 
-            write_sweep_page(results[-1], data, kept)
+            write_sweep_page(results["html"], swept.data, results["npz"])
     if as_json:
-        click.echo(json.dumps(sweep_facts(rows, len(asked), result.best)))
+        click.echo(json.dumps(swept.facts()))
         return
-    for line in sweep_table(rows, shown, result.recommended):
+    for line in swept.lines():
         click.echo(line)
-    for metric, row in best_rows(rows[: len(asked)]).items():
-        click.echo(f"best by {metric}: {row.title(with_d=True)} ({row.to_dict()[metric]:.4f})")
-    click.echo(f"recommended: {' '.join(words[result.recommended])}{_why(result)}")
     if not quiet:
-        say("written: " + ", ".join(map(str, results)))
+        say("written: " + ", ".join(map(str, results.values())))
 
 
-def _check_memory(
-    picture: Raster,
-    settings: Settings,
-    path: Path,
-    n_dims: int,
-    given: float | str | None,
-    jobs: int,
-) -> None:
-    """Refuse an image that is too large for the largest dimension, by its name."""
-    from pfeseg.segmentation.memory import refuse_too_large
-
-    largest = settings.changed(n_dims=n_dims)
-    try:
-        limit = memory_limit_of(given, jobs)
-        refuse_too_large(picture.shape, largest, limit, many=True, image=picture)
-    except InvalidInputError as error:
-        raise InvalidInputError(f"{path}: {error.marked}") from error
-
-
-def _reading_words(reading: dict[str, Any]) -> list[str]:
+def _reading_words(reading: Reading) -> list[str]:
     """Return the options by which an image was read, but for settings."""
     words = ["--allow-huge"] if reading["allow_huge"] else []
-    for name in ("page", "mask"):
-        words += [f"--{name}", str(reading[name])] if reading[name] else []
+    words += ["--page", str(reading["page"])] if reading["page"] else []
+    words += ["--mask", reading["mask"]] if reading["mask"] else []
     return words + [word for value in reading["nodata"] for word in ("--nodata", f"{value:g}")]
-
-
-def _why(result: Sweep) -> str:
-    """Say why a cut of the hierarchy is recommended."""
-    from pfeseg.segmentation.cuts import DEFAULT_LEVEL, Clusters, Level
-
-    cut = result.best.cut
-    if isinstance(cut, Clusters):
-        return ""
-    if cut == Level(DEFAULT_LEVEL):
-        return " (the default level)"
-    return f" (what the default level {DEFAULT_LEVEL:g} gives)"

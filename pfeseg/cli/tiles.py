@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from pfeseg.cli.options import F, Heading, option
+from pfeseg.cli.help import F, Heading, option
 from pfeseg.cli.wording import usage_errors
 from pfeseg.files.kinds import BY_TILES
 from pfeseg.segmentation.settings import Settings

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, cast
 
 import click
 
-from pfeseg.cli.options import Heading, option
+from pfeseg.cli.help import F, Heading, option
 from pfeseg.cli.wording import in_options, usage_errors
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.solver.settings import SolverSettings
 from pfeseg.volumes.settings import MAX_VOXELS, VolumeSettings, check_spacing
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 SAVEABLE_OF_VOLUMES = ("labels", "overlay")
 
@@ -29,13 +29,35 @@ def spacing(text: str) -> tuple[float, float, float]:
         ) from None
 
 
+@dataclass(frozen=True)
+class Volumes:
+    """What ``--volume``, ``--spacing`` and ``--max-voxels`` ask for."""
+
+    are_meant: bool
+    spacing: tuple[float, float, float] | None
+    max_voxels: int | None
+
+
 def volume_options(command: F) -> F:
-    """Add ``--volume``, ``--spacing`` and ``--max-voxels``."""
+    """Add ``--volume``, ``--spacing`` and ``--max-voxels``, which come as one: `volumes`."""
+    inner = command
+
+    @wraps(inner)
+    def packed(
+        volume: bool,
+        spacing: tuple[float, float, float] | None,
+        max_voxels: int | None,
+        **others: Any,
+    ) -> Any:
+        if not volume and (spacing or max_voxels):
+            raise click.UsageError("--spacing and --max-voxels are for volumes; add --volume")
+        return inner(volumes=Volumes(volume, spacing, max_voxels), **others)
+
     command = option(
         "--max-voxels", type=click.IntRange(min=8), metavar="N", heading=Heading.METHOD,
         help="Shrink larger volumes to this many voxels before solving."
              f"  [default: {MAX_VOXELS}]",
-    )(command)  # fmt: skip
+    )(cast("F", packed))  # fmt: skip
     command = option(
         "--spacing", type=spacing, metavar="Z,Y,X", heading=Heading.INPUTS,
         help="Distances between the voxels of a volume, in any unit: 2,1,1 if slices are twice as "

@@ -6,8 +6,6 @@ array is made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError
-from pfeseg.files.opening import free_memory, parse_npy, parse_npz, read_file, refuse_beyond_memory
+from pfeseg.files.opening import (
+    free_memory,
+    parse_npy,
+    parse_npz,
+    read_file,
+    refuse_beyond_memory,
+    telling_damage,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -24,18 +29,6 @@ Arrays = dict[str, NDArray[Any]]
 
 COPIES = 4
 """How many times the bytes of a file are in memory at most while they become a table."""
-
-
-@contextmanager
-def telling_damage(path: Path, what: str) -> Iterator[None]:
-    """Say in one line why a file cannot be read; readers raise whatever a broken one makes them."""
-    try:
-        yield
-    except (InvalidInputError, MemoryError):
-        raise
-    except Exception as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InvalidInputError(f"{path}: {what} ({reason})") from error
 
 
 def load_array(path: Path) -> NDArray[Any]:

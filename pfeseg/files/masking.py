@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.files.deep import samples_of
-from pfeseg.files.opening import MAX_PIXELS, open_file, open_picture, open_tiff
+from pfeseg.files.opening import (
+    MAX_PIXELS,
+    open_file,
+    open_picture,
+    open_tiff,
+    telling_damage,
+)
 from pfeseg.files.quiet import quiet_pillow
 from pfeseg.files.reading import (
     content_of,
@@ -147,12 +153,8 @@ def refuse_other_size(
 def _read_alpha(source: Path | bytes, page: int, name: str) -> Mask:
     """Read where a file is not wholly transparent."""
     content = content_of(source, name)
-    try:
+    with telling_damage(name, "its alpha channel is damaged"):
         alpha = _find_alpha(content, page, name)
-    except (InvalidInputError, MemoryError):
-        raise
-    except Exception as error:  # decoders raise whatever a broken file makes them
-        raise InvalidInputError(f"{name}: its alpha channel is damaged ({error})") from error
     if alpha is None:
         raise no_alpha(name)
     return np.asarray(alpha != 0)

@@ -18,7 +18,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from pfeseg.errors import InvalidInputError, argument
+from pfeseg.errors import InvalidInputError, argument, in_one_line
 from pfeseg.files.decoders import bounded_decoders
 from pfeseg.files.holding import NO_WAITING
 from pfeseg.files.page_chain import check_chain
@@ -117,6 +117,17 @@ def read_stream(stream: BinaryIO, name: str, most: int = MAX_TEXT) -> bytes:
     return content
 
 
+@contextmanager
+def telling_damage(name: object, what: str) -> Iterator[None]:
+    """Say in one line why a file cannot be read; readers raise whatever a broken one makes them."""
+    try:
+        yield
+    except (InvalidInputError, MemoryError):
+        raise
+    except Exception as error:
+        raise InvalidInputError(f"{name}: {what} ({in_one_line(error)})") from error
+
+
 def read_json(path: Path) -> Any:
     """Read a file of JSON."""
     content = read_file(path, MAX_TEXT)
@@ -145,6 +156,12 @@ def check_size(
             f"{what} of {pixel_bytes:.0f} bytes are more than {MAX_BYTES / 1e9:.1f} GB; "
             f"use {limit} if that is right"
         )
+
+
+def check_page(page: int, pages: int, name: str) -> None:
+    """Refuse a page, counted from 0, of a file that has no more than `pages`."""
+    if page >= pages:
+        raise InvalidInputError(f"{name}: has {pages} page(s), counted from 0; there is no {page}")
 
 
 def parse_npy(content: bytes) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Files of several pages: how many there are, and that all but one are not used."""
+"""Files of several pages, of which all but one are not used."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import warnings
 from contextlib import suppress
 
-from pfeseg.errors import ImageWarning, InvalidInputError, argument
+from pfeseg.errors import ImageWarning, argument
 from pfeseg.files.opening import open_picture, open_tiff
 from pfeseg.files.quiet import quiet_pillow
 from pfeseg.files.tiff import SIGNATURES, page_sheets
@@ -17,12 +17,6 @@ FORMATS_OF_PAGES = ("TIFF", "GIF", "WEBP", "PNG")
 
 AXES_OF_A_PAGE = "CSYX"
 """How tifffile calls channels, colours, rows and columns."""
-
-
-def check_page(page: int, pages: int, name: str) -> None:
-    """Refuse a page, counted from 0, of a file that has no more than `pages`."""
-    if page >= pages:
-        raise InvalidInputError(f"{name}: has {pages} page(s), counted from 0; there is no {page}")
 
 
 def tell_of_pages(content: io.BytesIO) -> None:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError, argument
-from pfeseg.files.arrays import COPIES, telling_damage
-from pfeseg.files.opening import open_file, refuse_beyond_memory
+from pfeseg.files.arrays import COPIES
+from pfeseg.files.opening import open_file, refuse_beyond_memory, telling_damage
 from pfeseg.files.text_tables import find_column
 
 if TYPE_CHECKING:

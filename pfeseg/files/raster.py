@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -18,6 +18,15 @@ from pfeseg.image.arrays import Raster, pixels_as_raster
 from pfeseg.image.options import choose_bands
 
 MAX_PAGE = 10**9
+
+
+class Reading(TypedDict):
+    """How a file is to be read, as `read_raster` takes it, but for what settings hold."""
+
+    page: int | None
+    allow_huge: bool
+    mask: str | None
+    nodata: tuple[float, ...]
 
 
 def read_raster(

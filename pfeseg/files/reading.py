@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.errors import InvalidInputError
+from pfeseg.errors import InvalidInputError, in_one_line
 from pfeseg.files.deep import (
     ALPHA_SAMPLES,
     DEEP_PNG_MODES,
@@ -19,6 +19,7 @@ from pfeseg.files.deep import (
     read_deep_png,
 )
 from pfeseg.files.opening import (
+    check_page,
     check_sheet,
     check_size,
     open_picture,
@@ -26,7 +27,7 @@ from pfeseg.files.opening import (
     parse_npy,
     read_file,
 )
-from pfeseg.files.pages import AXES_OF_A_PAGE, check_page, tell_of_pages
+from pfeseg.files.pages import AXES_OF_A_PAGE, tell_of_pages
 from pfeseg.files.quiet import no_log_lines, quiet_pillow
 from pfeseg.files.tiff import (
     SIGNATURES,
@@ -274,5 +275,4 @@ def reason(error: Exception) -> str:
 
     if isinstance(error, UnidentifiedImageError):
         return "not an image that can be read"
-    text = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return f"a damaged or unsupported image ({text})"
+    return f"a damaged or unsupported image ({in_one_line(error)})"

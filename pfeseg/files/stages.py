@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,12 @@ STAGES = {
 NUMBERS, WHOLE, TRUTH, TEXT = "f", "iu", "b", "U"
 """Kinds of numbers, as NumPy calls them."""
 
-_OF_ALL = {"size": (WHOLE, "2"), "full_size": (WHOLE, "2"), "digest": (TEXT, "")}
+_OF_ALL = {
+    "size": (WHOLE, "2"),
+    "full_size": (WHOLE, "2"),
+    "digest": (TEXT, ""),
+    "photograph": (TEXT, ""),
+}
 
 STAGE_ARRAYS = {
     "image": _OF_ALL | {"image": (NUMBERS, "h w c"), "texture": (NUMBERS, "h w t")},
@@ -42,7 +48,7 @@ Of the letters, h and w are the size, n the pixels that belong to the image, and
 numbers of at least 1 (m of at least 0), the same wherever they stand.
 """
 
-_OPTIONAL = {"mask": (TRUTH, "h w"), "pixels": (TEXT, ""), "photograph": (TEXT, "")}
+_OPTIONAL = {"mask": (TRUTH, "h w"), "pixels": (TEXT, "")}
 
 MAX_SIDE = 10**6
 
@@ -64,8 +70,34 @@ def write_stage(
         np.savez(file, pfeseg=np.array(json.dumps(header)), **arrays)  # type: ignore[arg-type]
 
 
-def read_stage(path: Path, kind: str | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Read what `write_stage` wrote: its header and its arrays, of one kind or any."""
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A stage file that was read.
+
+    Attributes
+    ----------
+    path : Path
+    kind : str
+        One of `STAGES`.
+    format_version : int
+    pfeseg_version : str
+        That wrote it.
+    settings : dict
+        Of this stage and all before, by their names.
+    arrays : dict
+        See `STAGE_ARRAYS`.
+    """
+
+    path: Path
+    kind: str
+    format_version: int
+    pfeseg_version: str
+    settings: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+
+
+def read_stage(path: Path, kind: str | None = None) -> Stage:
+    """Read what `write_stage` wrote, of one kind or any."""
     wanted = f"a file made by '{STAGES[kind]}'" if kind else "a file made by pfeseg"
     content = read_file(path)
     try:
@@ -97,7 +129,9 @@ def read_stage(path: Path, kind: str | None = None) -> tuple[dict[str, Any], dic
     except (ValueError, TypeError, AttributeError, OverflowError) as error:
         text = error.marked if isinstance(error, InvalidInputError) else error
         raise InvalidInputError(f"{path}: damaged, as {text}") from error
-    return header, arrays
+    return Stage(
+        path, header["kind"], version, header["pfeseg_version"], header["settings"], arrays
+    )
 
 
 def _check(arrays: dict[str, NDArray[Any]], wanted: dict[str, tuple[str, str]]) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfeseg.errors import InvalidInputError
-from pfeseg.files.opening import open_tiff
+from pfeseg.files.opening import check_page, open_tiff
 from pfeseg.image.foreign import ORIENTATION_TAG
 
 SIGNATURES = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
@@ -58,10 +58,7 @@ def find_sheet(tiff: Any, page: int, name: str) -> int:
     if not page:
         return 0
     pages = page_sheets(tiff)
-    if page >= len(pages):
-        raise InvalidInputError(
-            f"{name}: has {len(pages)} page(s), counted from 0; there is no {page}"
-        )
+    check_page(page, len(pages), name)
     return pages[page]
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.files import opening
 from pfeseg.files.deep import colours_of
-from pfeseg.files.opening import open_tiff, parse_npy
+from pfeseg.files.opening import open_tiff, parse_npy, telling_damage
 from pfeseg.files.pages import AXES_OF_A_PAGE
 from pfeseg.files.quiet import no_log_lines
 from pfeseg.files.reading import NPY_SIGNATURE, content_of
@@ -47,21 +47,16 @@ def read_volume(
     content = content_of(source, name)
     start = content.getvalue()[: len(NPY_SIGNATURE)]
     spacing = None
-    try:
-        with no_log_lines():
-            if start == NPY_SIGNATURE:
-                array = parse_npy(content.getvalue())
-                _check_voxels(array.shape[:3], name, allow_huge)
-            elif start[:4] in SIGNATURES:
-                array, spacing = _read_stack(content, name, allow_huge)
-            else:
-                raise InvalidInputError(
-                    f"{name}: a volume must be a TIFF file of several pages or an array (.npy)"
-                )
-    except (InvalidInputError, MemoryError):
-        raise
-    except Exception as error:  # readers raise whatever a broken file makes them
-        raise InvalidInputError(f"{name}: a damaged or unsupported volume ({error})") from error
+    with telling_damage(name, "a damaged or unsupported volume"), no_log_lines():
+        if start == NPY_SIGNATURE:
+            array = parse_npy(content.getvalue())
+            _check_voxels(array.shape[:3], name, allow_huge)
+        elif start[:4] in SIGNATURES:
+            array, spacing = _read_stack(content, name, allow_huge)
+        else:
+            raise InvalidInputError(
+                f"{name}: a volume must be a TIFF file of several pages or an array (.npy)"
+            )
     if array.ndim not in (3, 4):
         raise InvalidInputError(
             f"{name}: a volume must have shape (slices, height, width) or (slices, height, width, "

@@ -97,11 +97,6 @@ class WindowedImage:
         """Height and width."""
         return self.pixels.shape[:2]
 
-    @property
-    def is_masked(self) -> bool:
-        """Whether pixels may lie outside."""
-        return bool(self.masks or self.nodata or self.by_alpha)
-
     def read(self, window: Window, bands: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
         """Read all bands of a window, and which of its pixels belong to the image if not all do.
 

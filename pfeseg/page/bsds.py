@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pfeseg.benchmark.dataset import AUTO, HIERARCHY, IMAGE_ENDINGS
+from pfeseg.benchmark.dataset import IMAGE_ENDINGS
 from pfeseg.benchmark.rows import Row, read_rows
+from pfeseg.benchmark.runs import AUTO, HIERARCHY, RUN, SCORES, TABLE, segs_path, ucm_path
 from pfeseg.benchmark.tables import Benchmark, gather
 from pfeseg.errors import InvalidInputError
 from pfeseg.files.matlab import UCM_THRESHOLDS, read_segmentations
@@ -32,14 +33,14 @@ FloatArray = NDArray[np.float64]
 
 def is_bsds_run(folder: Path) -> bool:
     """Tell whether a folder holds a run that is done."""
-    return all((folder / name).is_file() for name in ("run.json", "scores.csv", "table.md"))
+    return all((folder / name).is_file() for name in (RUN, SCORES, TABLE))
 
 
 def write_bsds_page(path: Path, folder: Path) -> None:
     """Write the page of the run in a folder."""
-    rows = read_rows(folder / "scores.csv")
-    benchmark, run = gather(rows), _read_run(folder / "run.json")
-    title, *blocks = markdown_blocks((folder / "table.md").read_text(encoding="utf-8"))
+    rows = read_rows(folder / SCORES)
+    benchmark, run = gather(rows), _read_run(folder / RUN)
+    title, *blocks = markdown_blocks((folder / TABLE).read_text(encoding="utf-8"))
     chosen = HIERARCHY if (HIERARCHY, 0) in benchmark.measured else benchmark.methods()[0]
     data = {
         "blocks": blocks,
@@ -178,9 +179,9 @@ def _labels(
     folder: Path, method: str, name: str, setting: float, run: dict[str, Any]
 ) -> NDArray[np.integer[Any]]:
     if method == HIERARCHY:
-        maps = [*read_segmentations(folder / "ucm" / f"{name}.mat")]
+        maps = [*read_segmentations(ucm_path(folder, name))]
         return maps[int(np.searchsorted(UCM_THRESHOLDS, setting - 1e-9))]
-    maps = [*read_segmentations(folder / "segs" / method / f"{name}.mat")]
+    maps = [*read_segmentations(segs_path(folder, method, name))]
     return maps[0 if len(maps) == 1 else list(run["dims"]).index(int(setting))]
 
 

@@ -7,8 +7,7 @@ all stages before it, and the sizes of the image.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from pfeseg.clustering.embedding import cluster_embedding
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.files.labels import write_labels
 from pfeseg.files.opening import check_size
-from pfeseg.files.stages import read_stage, write_stage
+from pfeseg.files.stages import Stage, read_stage, write_stage
 from pfeseg.image.arrays import Raster, as_raster
 from pfeseg.image.detail import look_closely, measure_contrast
 from pfeseg.image.masks import spread
@@ -53,24 +52,24 @@ def downsample_stage(image: Raster, output: Path, settings: Settings) -> Raster:
 
 def graph_stage(image_file: Path, output: Path, settings: Settings) -> Graph:
     """Build the pixel graph of a downsampled image."""
-    header, arrays = read_stage(image_file, "image")
-    graph = steps.build_graph(_small_image(arrays, settings), settings)
+    image = read_stage(image_file, "image")
+    graph = steps.build_graph(_small_image(image.arrays, settings), settings)
     by_classes = settings.features == "pmi"
     names = ("neighbours", "features", *(("texture", "seed") if by_classes else ("sigma",)))
-    used = header["settings"] | _chosen(settings, *names)
+    used = image.settings | _chosen(settings, *names)
     content = {"n_nodes": np.array(graph.n_nodes), "edges": graph.edges, "weights": graph.weights}
-    write_stage(output, "graph", used, content | _sizes(arrays))
+    write_stage(output, "graph", used, content | _sizes(image.arrays))
     return graph
 
 
 def init_stage(image_file: Path, output: Path, settings: Settings) -> NDArray[np.float32]:
     """Make the initial embedding of a downsampled image."""
-    header, arrays = read_stage(image_file, "image")
-    small = _small_image(arrays, settings)
+    image = read_stage(image_file, "image")
+    small = _small_image(image.arrays, settings)
     Y0 = steps.make_start(small, settings.dims_for(small.shape, small.n_pixels), settings)
-    used = header["settings"] | _chosen(settings, "texture", "assignment", "seed")
+    used = image.settings | _chosen(settings, "texture", "assignment", "seed")
     used |= {"n_dims": Y0.shape[1]}
-    write_stage(output, "init", used, {"Y0": Y0} | _sizes(arrays))
+    write_stage(output, "init", used, {"Y0": Y0} | _sizes(image.arrays))
     return Y0
 
 
@@ -83,32 +82,11 @@ def embed_stage(
     threads: int | None = None,
 ) -> Embedding:
     """Solve for the embedding of a graph from its start."""
-    header, arrays = read_stage(graph_file, "graph")
-    start_header, start = read_stage(init_file, "init")
-    if (arrays["size"] != start["size"]).any():
-        raise InvalidInputError(
-            f"{graph_file} and {init_file} belong to images of different sizes, "
-            f"{_times(arrays['size'])} and {_times(start['size'])}"
-        )
-    if arrays["digest"] != start["digest"]:
-        raise InvalidInputError(
-            f"{graph_file} and {init_file} belong to different images; make both from one file of "
-            "'pfeseg downsample'"
-        )
-    for name, value in header["settings"].items():
-        if start_header["settings"].get(name, value) != value:
-            raise InvalidInputError(
-                f"{graph_file} was made with {argument(name, value)}, {init_file} with "
-                f"{argument(name, start_header['settings'][name])}; make both with the same"
-            )
-    positions = pixel_positions(_pair(arrays["size"]), arrays.get("mask"))
-    try:
-        nodes, edges = int(arrays["n_nodes"]), arrays["edges"]
-        graph = Graph.from_edges(nodes, edges, arrays["weights"], positions)
-    except InvalidInputError as error:
-        raise InvalidInputError(f"{graph_file}: damaged, as {error.marked}") from error
-    result = embed(graph, start["Y0"], settings.solver, on_iteration, threads=threads)
-    used = header["settings"] | start_header["settings"] | {"solver": asdict(settings.solver)}
+    edges, start = read_stage(graph_file, "graph"), read_stage(init_file, "init")
+    _refuse_other_start(edges, start)
+    graph, Y0 = _graph_of(edges), start.arrays["Y0"]
+    result = embed(graph, Y0, settings.solver, on_iteration, threads=threads)
+    used = edges.settings | start.settings | {"solver": asdict(settings.solver)}
     content = {
         "Y": result.Y,
         "degrees": graph.degrees,
@@ -117,12 +95,90 @@ def embed_stage(
         "objective": np.array([record.objective for record in result.history]),
         "seconds": np.array([record.seconds for record in result.history]),
     }
-    write_stage(output, "embedding", used, content | _sizes(arrays))
+    write_stage(output, "embedding", used, content | _sizes(edges.arrays))
     return result
 
 
+def _refuse_other_start(graph: Stage, start: Stage) -> None:
+    """Refuse a graph and a start that were made of different images, or with other settings."""
+    both = f"{graph.path} and {start.path} belong to"
+    sizes = graph.arrays["size"], start.arrays["size"]
+    if (sizes[0] != sizes[1]).any():
+        raise InvalidInputError(
+            f"{both} images of different sizes, {_times(sizes[0])} and {_times(sizes[1])}"
+        )
+    if graph.arrays["digest"] != start.arrays["digest"]:
+        raise InvalidInputError(
+            f"{both} different images; make both from one file of 'pfeseg downsample'"
+        )
+    for name, value in graph.settings.items():
+        other = start.settings.get(name, value)
+        if other != value:
+            raise InvalidInputError(
+                f"{graph.path} was made with {argument(name, value)}, {start.path} with "
+                f"{argument(name, other)}; make both with the same"
+            )
+
+
+def _graph_of(stage: Stage) -> Graph:
+    arrays = stage.arrays
+    positions = pixel_positions(_pair(arrays["size"]), arrays.get("mask"))
+    try:
+        nodes, edges = int(arrays["n_nodes"]), arrays["edges"]
+        return Graph.from_edges(nodes, edges, arrays["weights"], positions)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{stage.path}: damaged, as {error.marked}") from error
+
+
+@dataclass(frozen=True, eq=False)
+class StoredEmbedding:
+    """What 'embed' left on disk.
+
+    Attributes
+    ----------
+    path : Path
+    settings : dict
+        Of all stages before, by their names.
+    Y : (n, d) array
+        The embedding.
+    degrees : (n,) array
+        Of the pixels in the graph.
+    shape, full_shape : (height, width)
+        Of the image that was solved, and of the photograph.
+    photograph : str
+        Digest that tells it from others.
+    mask : (h, w) bool array or None
+        Where the n pixels are in the small image; None if they are all of it.
+    """
+
+    path: Path
+    settings: dict[str, Any]
+    Y: NDArray[np.floating[Any]]
+    degrees: NDArray[np.floating[Any]]
+    shape: tuple[int, int]
+    full_shape: tuple[int, int]
+    photograph: str
+    mask: NDArray[np.bool_] | None
+
+
+def read_embedding(path: Path) -> StoredEmbedding:
+    """Read what `embed_stage` wrote."""
+    stage = read_stage(path, "embedding")
+    arrays = stage.arrays
+    return StoredEmbedding(
+        path,
+        stage.settings,
+        arrays["Y"],
+        arrays["degrees"],
+        _pair(arrays["size"]),
+        _pair(arrays["full_size"]),
+        str(arrays["photograph"]),
+        arrays.get("mask"),
+    )
+
+
 def cluster_stage(
-    embedding_file: Path,
+    stored: StoredEmbedding,
     output: Path,
     settings: Settings,
     image: Raster | None = None,
@@ -133,25 +189,15 @@ def cluster_stage(
     Without the image there are no regions, and the boundaries of pixels are not refined; the file
     alone then tells the full size, which is to be no huge one unless that is allowed.
     """
-    _, arrays = read_stage(embedding_file, "embedding")
-    Y = arrays["Y"]
-    cut = settings.cut if isinstance(settings.cut, Clusters) else Clusters("dims")
-    k = cut.count(Y.shape[1])
     if image is None:
-        height, width = _pair(arrays["full_size"])
-        check_size((width, height), str(embedding_file), allow_huge)
+        height, width = stored.full_shape
+        check_size((width, height), str(stored.path), allow_huge)
     else:
-        image = _checked(image, arrays, embedding_file)
+        _refuse_other(image, stored)
+    cut = settings.cut if isinstance(settings.cut, Clusters) else Clusters("dims")
+    k = cut.count(stored.Y.shape[1])
     if settings.cluster == "pixels":
-        clusters = cluster_embedding(Y, k, settings.seed)
-        if "mask" in arrays:
-            small = spread(clusters + np.int32(1), arrays["mask"])
-        else:
-            small = clusters.reshape(arrays["size"])
-        if image is None:
-            labels = enlarge_labels(small, _pair(arrays["full_size"]))
-        else:
-            labels = steps.enlarge_clusters(small, image, settings.refine)
+        labels = _cluster_pixels(stored, k, settings, image)
     elif image is None:
         raise InvalidInputError(
             "clusters of regions need the photograph; give it after the embedding, or "
@@ -160,9 +206,9 @@ def cluster_stage(
     else:
         labels = steps.cluster_regions(
             image,
-            Y,
-            arrays["degrees"],
-            _pair(arrays["size"]),
+            stored.Y,
+            stored.degrees,
+            stored.shape,
             k,
             seed=settings.seed,
             refine=settings.refine,
@@ -171,16 +217,29 @@ def cluster_stage(
     return labels
 
 
+def _cluster_pixels(
+    stored: StoredEmbedding, k: int, settings: Settings, image: Raster | None
+) -> NDArray[np.int32]:
+    clusters = cluster_embedding(stored.Y, k, settings.seed)
+    if stored.mask is not None:
+        small = spread(clusters + np.int32(1), stored.mask)
+    else:
+        small = clusters.reshape(stored.shape)
+    if image is None:
+        return enlarge_labels(small, stored.full_shape)
+    return steps.enlarge_clusters(small, image, settings.refine)
+
+
 def merge_stage(
-    embedding_file: Path, image: Raster, output: Path, settings: Settings
+    stored: StoredEmbedding, image: Raster, output: Path, settings: Settings
 ) -> tuple[NDArray[np.int32], Hierarchy]:
     """Build the hierarchy of regions, cut it and write the label map; returns both."""
-    _, arrays = read_stage(embedding_file, "embedding")
+    _refuse_other(image, stored)
     tree = steps.build_hierarchy(
-        _checked(image, arrays, embedding_file),
-        arrays["Y"],
-        arrays["degrees"],
-        _pair(arrays["size"]),
+        image,
+        stored.Y,
+        stored.degrees,
+        stored.shape,
         seed=settings.seed,
         refine=settings.refine,
     )
@@ -190,33 +249,23 @@ def merge_stage(
     return labels, tree
 
 
-def is_masked(embedding_file: Path) -> bool:
-    """Tell whether an embedding is one of an image with a mask."""
-    return "mask" in read_stage(embedding_file, "embedding")[1]
-
-
-def with_stored(settings: Settings, embedding_file: Path, names: Sequence[str]) -> Settings:
-    """Take some settings of the stages before, such as the seed, as in one run of all stages."""
-    stored = read_stage(embedding_file, "embedding")[0]["settings"]
-    return settings.changed(**{name: stored[name] for name in names if name in stored})
-
-
 def describe_stage(path: Path) -> dict[str, Any]:
     """Tell what a stage file holds."""
-    header, arrays = read_stage(path)
+    stage = read_stage(path)
+    arrays = stage.arrays
     held = {
         name: str(array) if array.ndim == 0 else f"{_times(array.shape)} {array.dtype}"
         for name, array in arrays.items()
         if name not in ("size", "full_size", "digest", "photograph")
     }
     return {
-        "kind": header["kind"],
-        "format_version": header["format_version"],
-        "pfeseg_version": header["pfeseg_version"],
+        "kind": stage.kind,
+        "format_version": stage.format_version,
+        "pfeseg_version": stage.pfeseg_version,
         "image_size": _times(arrays["full_size"][::-1]),
         "solved_size": _times(arrays["size"][::-1]),
         **held,
-        "settings": header["settings"],
+        "settings": stage.settings,
     }
 
 
@@ -230,26 +279,25 @@ def _small_image(arrays: Arrays, settings: Settings) -> SmallImage:
     return SmallImage.of(replace(raster, mask=arrays.get("mask")), texture)
 
 
-def _checked(image: Raster, arrays: Arrays, embedding_file: Path) -> Raster:
-    """Return the image if it is the one that the embedding belongs to."""
-    if image.shape != _pair(arrays["full_size"]):
+def _refuse_other(image: Raster, stored: StoredEmbedding) -> None:
+    """Refuse an image, or a mask, to which the embedding does not belong."""
+    if image.shape != stored.full_shape:
         raise InvalidInputError(
-            f"{embedding_file} belongs to an image of {_times(arrays['full_size'][::-1])} pixels, "
+            f"{stored.path} belongs to an image of {_times(stored.full_shape[::-1])} pixels, "
             f"but this one has {image.shape[1]} x {image.shape[0]}"
         )
-    if (image.mask is not None) != ("mask" in arrays):
-        made = "with" if "mask" in arrays else "without"
+    if (image.mask is not None) != (stored.mask is not None):
+        made = "without" if stored.mask is None else "with"
         raise InvalidInputError(
-            f"{embedding_file} was made {made} a mask; give the same {argument('mask')} and "
+            f"{stored.path} was made {made} a mask; give the same {argument('mask')} and "
             f"{argument('nodata')} to all stages"
         )
-    if arrays.get("photograph", photograph := _digest({"values": image.values})) != photograph:
+    if _digest({"values": image.values}) != stored.photograph:
         raise InvalidInputError(
-            f"{embedding_file} belongs to another image of this size, or to another "
+            f"{stored.path} belongs to another image of this size, or to another "
             f"{argument('page')} or {argument('bands')} of this one; give what 'pfeseg downsample' "
             "was given"
         )
-    return image
 
 
 def _pair(sides: NDArray[Any]) -> tuple[int, int]:
@@ -264,8 +312,7 @@ def _chosen(settings: Settings, *names: str) -> dict[str, Any]:
 
 def _sizes(arrays: Arrays) -> Arrays:
     """Return what every stage hands on of the image."""
-    names = ("size", "full_size", "digest", "photograph")
-    sizes = {name: arrays[name] for name in names if name in arrays}
+    sizes = {name: arrays[name] for name in ("size", "full_size", "digest", "photograph")}
     return sizes | _mask_array(arrays.get("mask"))
 
 

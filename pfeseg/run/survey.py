@@ -70,7 +70,7 @@ def look_again(
         Longer side of the overlay: at most `USUAL_SIDE` unless given, and never more than that
         of the raster.
     with_sums : bool
-    jobs : int
+    engine : Engine
     """
     shape = of.image.shape
     factor = max(shape) / (overlay_size or USUAL_SIDE)

@@ -15,7 +15,7 @@ from pfeseg.image.arrays import ImageLike
 from pfeseg.labels.following import follow
 from pfeseg.labels.metrics import Scores, score
 from pfeseg.pictures.montage import draw_contact_sheet
-from pfeseg.segmentation.cuts import Level, Regions
+from pfeseg.segmentation.cuts import DEFAULT_LEVEL, Clusters, Level, Regions
 from pfeseg.segmentation.sweep import Sweep
 from pfeseg.segmentation.trials import Trial
 
@@ -113,6 +113,15 @@ def cut_words(trial: Trial, with_d: bool) -> list[str]:
     name, value = _cut_value(trial)
     dims = ["-d", str(trial.n_dims)] if with_d or name == "k" else []
     return [*dims, "-k" if name == "k" else f"--{name}", f"{value:.10g}"]
+
+
+def recommendation(best: Trial) -> str:
+    """Say why a cut of the hierarchy is recommended, in brackets; that of clusters is not said."""
+    if isinstance(best.cut, Clusters):
+        return ""
+    if best.cut == Level(DEFAULT_LEVEL):
+        return " (the default level)"
+    return f" (what the default level {DEFAULT_LEVEL:g} gives)"
 
 
 def _cut_value(trial: Trial) -> tuple[str, float]:

@@ -1,6 +1,6 @@
 // The large view of one image.
 
-const NONE_SIZE = 65536; // labels that a PNG of 16 bits holds
+const MOST_LABELS = 65536; // that a PNG of 16 bits holds
 
 /** Build the large view of an image; `detail` is what record.py says of it. */
 async function imageView(detail) {
@@ -19,9 +19,9 @@ async function imageView(detail) {
     now.regions = maps[k];
     stage.setRegions(maps[k]);
     const given = detail.maps[k].regions || maps[k].inside;
+    show(given);
     controls.replaceChildren(maps[k].hasLevels
       ? levelControls(detail, now, show, given) : labelsCard(detail, now));
-    show(given);
   };
   choose(0);
   tellRegion(told, now.regions, now.cut, null);
@@ -63,14 +63,14 @@ function levelControls(detail, now, show, given) {
   const level = make("p", { class: "muted", id: "between",
     title: "The level of a boundary is the share of people who would draw it" });
   const command = make("pre", { id: "command" });
-  const update = (count) => {
-    show(count);
+  const tell = () => {
     const found = now.cut.count;
     slider.setAttribute("aria-valuetext", plural(found, "region"));
     level.textContent = `${plural(found, "region")}${levelRange(now.cut)}` +
       (found === given ? ", as written" : "");
     showCommand(command, `${detail.command} --regions ${found} -o again`);
   };
+  const update = (count) => { show(count); tell(); };
   slider.addEventListener("input", () => {
     field.value = stops[slider.value];
     update(stops[slider.value]);
@@ -81,8 +81,7 @@ function levelControls(detail, now, show, given) {
     slider.value = nearest(Number(field.value));
     update(Number(field.value));
   });
-  now.cut = regions.cut(given);
-  queueMicrotask(() => update(given));
+  tell();
   return make("div", { class: "card" }, make("h3", {}, "Levels of the hierarchy"),
     make("div", { hidden: stops.length < 2 }, slider,
       make("div", { class: "ends" }, make("span", {}, "coarse"), make("span", {}, "fine")),
@@ -106,7 +105,7 @@ function labelsCard(detail, now) {
 function saveButton(detail, now) {
   const button = make("button", { type: "button", id: "save", click: async () => {
     const { regions, cut } = now;
-    if (cut.faces.length > NONE_SIZE) {
+    if (cut.faces.length > MOST_LABELS) {
       button.textContent = "Too many labels for a PNG of 16 bits";
       return;
     }
