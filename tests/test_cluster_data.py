@@ -12,6 +12,7 @@ from PIL import Image
 from sklearn.datasets import load_iris, make_moons
 from sklearn.metrics import adjusted_rand_score
 
+from pfeseg.data.start import STARTS
 from pfeseg.machine import started_machine
 
 
@@ -182,3 +183,10 @@ def test_strays_are_cleared_and_nothing_that_no_report_tells_of_is_replaced(moon
     assert "moons_clusters.csv: is there, but is not what this run makes" in kept.stderr
     assert (tmp_path / "moons_clusters.csv").read_text() == "precious"
     assert names(tmp_path) == ["moons.csv", "moons_clusters.csv"]
+
+
+@pytest.mark.parametrize("start", STARTS)
+def test_every_start_can_be_chosen(moons, tmp_path, start):
+    result = run("cluster-data", moons[0], "-k", 2, "--init", start, "-o", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert json.loads((tmp_path / "out" / "moons.json").read_text())["start"] == start

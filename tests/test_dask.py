@@ -42,6 +42,7 @@ class Machines:
             port = free.getsockname()[1]
         self.address, self.folder, self.all = f"tcp://127.0.0.1:{port}", folder, []
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", str(port))
+        wait_until(lambda: _listens(port), seconds=60)
 
     def work(self, *options: str, within: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
         options = (self.address, "--local-directory", str(self.folder), *options)
@@ -65,6 +66,11 @@ class Machines:
 
     def open(self, folder: Path, wait: float = 30, inputs: tuple[Path, ...] = ()):
         return open_cluster(self.address, wait, folder, inputs)
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as guest:
+        return guest.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ from pfeseg.files.writing import MOST_PIXELS, write_picture, write_png
 GRAPH = {
     "n_nodes": np.array(5), "edges": np.arange(4).reshape(2, 2), "weights": np.ones(2),
     "size": np.array([1, 5]), "full_size": np.array([4, 20]), "digest": np.array("a"),
+    "photograph": np.array("b"),
 }  # fmt: skip
 
 

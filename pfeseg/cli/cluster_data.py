@@ -94,7 +94,7 @@ SAVEABLE = ("labels", "embedding", "picture")
 )
 @option(
     "--init",
-    type=click.Choice(["auto", "spectral", "kmeans", "gmm"]),
+    type=click.Choice(["auto", "spectral", "tree", "kmeans", "gmm"]),
     default="auto",
     show_default=True,
     heading=Heading.METHOD,
