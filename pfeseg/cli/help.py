@@ -29,10 +29,14 @@ class Heading(Enum):
 RANGES = (
     (re.compile(r"(; |  \[)x>=1(?=\])"), r"\1"),
     (re.compile(r"(; |  \[)x>=(\S+?)(?=\])"), r"\1at least \2"),
+    (re.compile(r"(; |  \[)(\S+)<=x<=1000000000(?=\])"), r"\1at least \2"),
     (re.compile(r"(; |  \[)(\S+)<=x<=(\S+?)(?=\])"), r"\1from \2 to \3"),
     (re.compile(r"  \[\]|; (?=\])"), ""),
 )
-"""How help pages say what numbers an option takes; that a count is at least 1 goes without."""
+"""How help pages say what numbers an option takes.
+
+That a count is at least 1 goes without, and so does the largest number that nobody reaches.
+"""
 
 
 class Option(click.Option):
