@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -27,7 +26,7 @@ template <class T>
 std::tuple<Result<int32_t, 1>, Result<T, 1>> nearest_centres(Matrix<T> rows, Matrix<T> centres) {
     const size_t n = rows.shape(0);
     if (centres.shape(1) != rows.shape(1) || !centres.size())
-        throw std::invalid_argument("rows and centres must have as many columns");
+        refuse("rows and centres must have as many columns");
     check_centres(centres.shape(0));
     const LineLoops<T> lines = lines_of<T>(dense_loops());
     std::vector<int32_t> labels(n);
@@ -47,7 +46,7 @@ Result<int32_t, 1> spread_starts(Matrix<T> rows, Vector<double> weights, int32_t
                                  Matrix<double> draws) {
     const size_t n = rows.shape(0);
     if (weights.size() != n || !rows.shape(1))
-        throw std::invalid_argument("rows that are not empty need a weight each");
+        refuse("rows that are not empty need a weight each");
     check(draws.size() || !draws.shape(0), "each centre needs a draw at least");
     check_size(n);
     check_numbers(&first, 1, n, "there is no such row");
@@ -70,10 +69,10 @@ std::tuple<Result<int32_t, 1>, Result<T, 1>, Result<T, 2>> improve_centres(
     double enough) {
     const size_t n = rows.shape(0), d = rows.shape(1), k = centres.shape(0);
     if (weights.size() != n || centres.shape(1) != d || k < 1 || k > n || d < 1)
-        throw std::invalid_argument("rows, weights and centres do not fit together");
+        refuse("rows, weights and centres do not fit together");
     constexpr int most = 10000;  // labels may come again and again
     if (max_iterations < 0 || max_iterations > most)
-        throw std::invalid_argument("there may be 0 to 10000 iterations");
+        refuse("there may be 0 to 10000 iterations");
     check_centres(k);
     const LineLoops<T> lines = lines_of<T>(dense_loops());
     Clustering<T> found;
@@ -93,7 +92,7 @@ std::tuple<Result<double, 2>, Result<double, 2>, double> expectation(
     Matrix<double> monomials, Matrix<double> coefficients) {
     const size_t m = monomials.shape(0), n = monomials.shape(1), components = coefficients.shape(0);
     if (coefficients.shape(1) != m || !m || !components)
-        throw std::invalid_argument("each component needs a coefficient of each monomial");
+        refuse("each component needs a coefficient of each monomial");
     size_of({components, n});
     const DenseLoops loops = dense_loops();
     Expectation found;

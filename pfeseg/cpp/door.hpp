@@ -9,14 +9,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 
 #include "numpy_arrays.hpp"
 
 namespace pfeseg {
 
+// Raises a ValueError; compiled once, in bindings.cpp, so that the many checks stay small.
+[[noreturn]] void refuse(const char *complaint);
+
 inline void check(bool fits, const char *complaint) {
-    if (!fits) throw std::invalid_argument(complaint);
+    if (!fits) refuse(complaint);
 }
 
 // Refuses numbers that are not 0 ... end - 1.
@@ -24,18 +26,18 @@ inline void check_numbers(const int32_t *numbers, size_t count, size_t end,
                           const char *complaint) {
     for (size_t k = 0; k < count; ++k)
         if (numbers[k] < 0 || static_cast<size_t>(numbers[k]) >= end)
-            throw std::invalid_argument(complaint);
+            refuse(complaint);
 }
 
 // Returns how many there are of something; refuses a negative number.
 inline size_t count_of(int n) {
-    if (n < 0) throw std::invalid_argument("there cannot be fewer than none");
+    if (n < 0) refuse("there cannot be fewer than none");
     return static_cast<size_t>(n);
 }
 
 // Refuses what the kernels number in 32 bits and cannot.
 inline void check_size(size_t size) {
-    if (size >> 31) throw std::invalid_argument("more than 2^31 - 1 numbers");
+    if (size >> 31) refuse("more than 2^31 - 1 numbers");
 }
 
 inline void check_threads(int threads) {
@@ -45,11 +47,11 @@ inline void check_threads(int threads) {
 inline constexpr const char *no_region = "a number names a region that does not exist";
 
 inline void check_edges(const Matrix<int32_t> &edges, size_t nodes) {
-    if (edges.shape(1) != 2) throw std::invalid_argument("edges must be pairs");
+    if (edges.shape(1) != 2) refuse("edges must be pairs");
     check_numbers(edges.data(), edges.size(), nodes, "an edge names a node that does not exist");
     for (size_t k = 0; k < edges.shape(0); ++k)
         if (edges.data()[2 * k] == edges.data()[2 * k + 1])
-            throw std::invalid_argument("an edge joins a node to itself");
+            refuse("an edge joins a node to itself");
 }
 
 namespace door {

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -30,7 +29,7 @@ Brightness<T> checked_brightness(double black, double white) {
     const bool wide = std::is_floating_point_v<T> || sizeof(T) > 2;
     for (const double end : {black, white})
         if (std::isnan(end) || (!wide && std::isfinite(end) && std::abs(end) > 1 << 30))
-            throw std::invalid_argument("black and white must be values that pixels can have");
+            refuse("black and white must be values that pixels can have");
     return Brightness<T>(black, white);
 }
 
@@ -61,13 +60,13 @@ Result<int32_t, 2> redraw(Matrix<int32_t> pieces, Image<T> image, double black, 
     const Brightness<T> brightness = checked_brightness<T>(black, white);
     check_threads(threads);
     if (!size || !image.shape(2) || pieces.shape(0) != height || pieces.shape(1) != width)
-        throw std::invalid_argument("pieces and image must have one shape");
+        refuse("pieces and image must have one shape");
     size_of({width + gaussian.size(), image.shape(2)});  // of a filtered row
     if (reach < 1 || gaussian.size() % 2 == 0 || gaussian.size() != derivative.size())
-        throw std::invalid_argument("a reach and two odd filters of one size are needed");
+        refuse("a reach and two odd filters of one size are needed");
     const auto [least, most] = std::minmax_element(pieces.data(), pieces.data() + size);
     if (*least < 0 || static_cast<size_t>(*most) >= size || size >> 31)
-        throw std::invalid_argument("pieces must be numbered 0, 1, ..., below 2^31 pixels");
+        refuse("pieces must be numbered 0, 1, ..., below 2^31 pixels");
     auto result = unwritten<int32_t, 2>({height, width});
     int32_t *labels = result.data();
     {
@@ -89,9 +88,9 @@ Result<double, 2> lab_sums(Matrix<int32_t> regions, int n, Image<T> image, doubl
                            double white) {
     const size_t height = image.shape(0), width = image.shape(1), channels = image.shape(2);
     if (!regions.size() || regions.shape(0) != height || regions.shape(1) != width)
-        throw std::invalid_argument("regions and image must have one shape, not an empty one");
+        refuse("regions and image must have one shape, not an empty one");
     if (channels != 1 && channels != 3)
-        throw std::invalid_argument("an image of one channel or three is needed");
+        refuse("an image of one channel or three is needed");
     const Brightness<T> brightness = checked_brightness<T>(black, white);
     const size_t count = count_of(n);
     check_numbers(regions.data(), regions.size(), count, no_region);
@@ -115,12 +114,12 @@ Result<uint8_t, 3> tint_regions(Image<T> image, double black, double white, doub
     for (const auto &other : {std::pair(labels.shape(0), labels.shape(1)),
                               std::pair(marks.shape(0), marks.shape(1))})
         if (other != std::pair(image.shape(0), image.shape(1)))
-            throw std::invalid_argument("image, labels and marks must have one shape");
+            refuse("image, labels and marks must have one shape");
     if (!size || (image.shape(2) != 1 && image.shape(2) != 3) || tints.shape(1) != 3)
-        throw std::invalid_argument("one channel or three, and tints of three are needed");
+        refuse("one channel or three, and tints of three are needed");
     const auto [least, most] = std::minmax_element(labels.data(), labels.data() + size);
     if (*least < 0 || static_cast<size_t>(*most) >= tints.shape(0))
-        throw std::invalid_argument("each label needs a tint");
+        refuse("each label needs a tint");
     const Brightness<T> brightness = checked_brightness<T>(black, white);
     auto result = unwritten<uint8_t, 3>({height, width, 3});
     uint8_t *picture = result.data();

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <new>
 #include <utility>
 #include <vector>
 
@@ -25,15 +24,7 @@ template <class T, int Dims>
 using Result = nb::ndarray<nb::numpy, T, nb::ndim<Dims>>;
 
 // Multiplies sides; refuses what no memory can hold, before the product would begin again at 0.
-inline size_t size_of(std::initializer_list<size_t> sides) {
-    constexpr size_t most = size_t{1} << (8 * sizeof(size_t) - 5);
-    size_t size = 1;
-    for (const size_t side : sides) {
-        if (side > most / (size ? size : 1)) throw std::bad_alloc();
-        size *= side;
-    }
-    return size;
-}
+size_t size_of(std::initializer_list<size_t> sides);
 
 template <class T, int Dims>
 Result<T, Dims> to_numpy(std::vector<T> values, std::initializer_list<size_t> shape) {

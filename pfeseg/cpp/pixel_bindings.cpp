@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -38,7 +37,7 @@ template <class T>
 SeparableFilter<T> filter_of(const Image<T> &image, const Vector<double> &down,
                              const Vector<double> &right, const DenseLoops &loops) {
     if (!image.size() || down.size() % 2 == 0 || right.size() % 2 == 0)
-        throw std::invalid_argument("an image that is not empty and odd filters are needed");
+        refuse("an image that is not empty and odd filters are needed");
     return SeparableFilter<T>(image.data(), image.shape(0), image.shape(1), image.shape(2),
                               std::vector<T>(down.data(), down.data() + down.size()),
                               std::vector<T>(right.data(), right.data() + right.size()),
@@ -64,7 +63,7 @@ Result<float, 3> filter_responses(Matrix<float> image,
                                   Vector<int32_t> rows, Vector<int32_t> columns,
                                   float compression) {
     const size_t height = image.shape(0), width = image.shape(1);
-    if (bank.empty()) throw std::invalid_argument("filters are needed");
+    if (bank.empty()) refuse("filters are needed");
     const size_t responses = size_of({rows.size(), columns.size(), bank.size()});
     check_numbers(rows.data(), rows.size(), height, "an image has no such row");
     check_numbers(columns.data(), columns.size(), width, "an image has no such column");
@@ -88,7 +87,7 @@ Result<float, 3> filter_responses(Matrix<float> image,
 template <class T>
 Result<T, 3> interpolate(Image<T> values, Vector<double> y, Vector<double> x) {
     const size_t channels = values.shape(2);
-    if (!values.size()) throw std::invalid_argument("values that are not empty are needed");
+    if (!values.size()) refuse("values that are not empty are needed");
     std::vector<T> result(size_of({y.size(), x.size(), channels}));
     {
         nb::gil_scoped_release release;
@@ -105,9 +104,9 @@ template <class Rows>
 EdgeMaps contrast_of(Rows rows, size_t height, size_t width, const std::vector<float> &window,
                      int reach, Distance kind, const DenseLoops &loops) {
     if (!height || !width || reach < 1 || reach % 2 == 0 || reach > 1023)
-        throw std::invalid_argument(
+        refuse(
             "an image that is not empty and an odd reach below 1024 are needed");
-    if (window.size() % 2 == 0) throw std::invalid_argument("the window must be odd");
+    if (window.size() % 2 == 0) refuse("the window must be odd");
     // Of what is kept of a strip at a time, and more.
     size_of({static_cast<size_t>(rows.channels()), window.size() + 4096, window.size() + 4096});
     std::vector<float> right(height * (width - 1)), down((height - 1) * width);
@@ -130,7 +129,7 @@ EdgeMaps colour_contrast(Image<float> image, int first, int last, Vector<double>
     const auto height = image.shape(0), width = image.shape(1), channels = image.shape(2);
     check(image.size() != 0, "an image that is not empty is needed");
     if (first < 0 || last < first || static_cast<size_t>(last) > channels)
-        throw std::invalid_argument("there are no such channels");
+        refuse("there are no such channels");
     const DenseLoops loops = dense_loops();
     return contrast_of(
         ColourRows(image.data(), static_cast<int64_t>(width), static_cast<int64_t>(channels),

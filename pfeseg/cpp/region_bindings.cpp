@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <stdexcept>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -52,13 +51,13 @@ Result<int32_t, 2> split_regions(Matrix<T> labels) {
 // of edges of each pair.
 std::tuple<Result<int32_t, 2>, Result<int32_t, 2>, Result<double, 1>> meetings(
     Matrix<int32_t> labels, Matrix<int32_t> steps) {
-    if (steps.shape(1) != 2) throw std::invalid_argument("steps must have two columns");
+    if (steps.shape(1) != 2) refuse("steps must have two columns");
     for (size_t k = 0; k < steps.shape(0); ++k)
-        if (steps.data()[2 * k] < 0) throw std::invalid_argument("steps must not lead upwards");
+        if (steps.data()[2 * k] < 0) refuse("steps must not lead upwards");
     if (labels.size()) check_size(size_of({steps.shape(0), labels.size()}));
     check_size(size_of({steps.shape(0), labels.shape(0)}));
     for (size_t k = 0; k < labels.size(); ++k)
-        if (labels.data()[k] < 0) throw std::invalid_argument("labels must not be negative");
+        if (labels.data()[k] < 0) refuse("labels must not be negative");
     Meetings found;
     {
         nb::gil_scoped_release release;
@@ -88,10 +87,10 @@ Result<int32_t, 2> basins(Matrix<float> relief) {
 Result<int32_t, 2> watershed(Matrix<float> relief, Matrix<int32_t> markers) {
     const size_t height = relief.shape(0), width = relief.shape(1);
     if (markers.shape(0) != height || markers.shape(1) != width)
-        throw std::invalid_argument("relief and markers must have one shape");
+        refuse("relief and markers must have one shape");
     check_size(relief.size());
     for (size_t k = 0; k < markers.size(); ++k)
-        if (markers.data()[k] < -1) throw std::invalid_argument("markers must be -1, 0, 1, ...");
+        if (markers.data()[k] < -1) refuse("markers must be -1, 0, 1, ...");
     std::vector<int32_t> result(markers.data(), markers.data() + markers.size());
     {
         nb::gil_scoped_release release;
@@ -135,7 +134,7 @@ Result<double, 2> class_counts(Matrix<int32_t> regions, int n, Matrix<int32_t> c
 Result<double, 1> edge_sums(Matrix<int32_t> edges, int n, Matrix<float> right,
                             Matrix<float> down) {
     const size_t count = edges.shape(0), size = count_of(n);
-    if (edges.shape(1) != 2) throw std::invalid_argument("edges must have two columns");
+    if (edges.shape(1) != 2) refuse("edges must have two columns");
     check_size(right.size() + down.size());
     for (size_t k = 0; k < count; ++k) {
         check_numbers(&edges.data()[2 * k], 1, right.size() + down.size(), "there is no such edge");
@@ -158,9 +157,9 @@ std::vector<Group> column_groups(const Vector<int32_t> &ends,
     for (size_t k = 0; k < ends.size(); ++k) {
         const int32_t last = ends.data()[k];
         if (last < first || static_cast<size_t>(last) > columns)
-            throw std::invalid_argument("a group of columns does not exist");
+            refuse("a group of columns does not exist");
         if (comparisons.data()[k] < 0 || comparisons.data()[k] > 2)
-            throw std::invalid_argument("there is no such comparison of regions");
+            refuse("there is no such comparison of regions");
         groups.push_back({first, last, static_cast<Comparison>(comparisons.data()[k])});
         first = last;
     }
@@ -190,15 +189,15 @@ std::tuple<Result<int32_t, 2>, Result<double, 1>> merge_regions(
     const size_t n = areas.size(), m = lengths.size();
     if (sums.shape(0) != n || pairs.shape(0) != m || pairs.shape(1) != 2 ||
         contrasts.shape(0) != m || comparisons.size() != group_ends.size())
-        throw std::invalid_argument("the arrays of regions and edges do not fit together");
+        refuse("the arrays of regions and edges do not fit together");
     const size_t features = contrasts.shape(1) + group_ends.size() + 2;
     if (plain.size() != features || root.size() != features || cap.size() != features)
-        throw std::invalid_argument("each feature of a pair needs two weights and a cap");
+        refuse("each feature of a pair needs two weights and a cap");
     check_size(n);
     check_size(m);
     check_numbers(pairs.data(), pairs.size(), n, no_region);
     for (size_t k = 0; k < n; ++k)
-        if (!(areas.data()[k] > 0.0)) throw std::invalid_argument("a region has no area");
+        if (!(areas.data()[k] > 0.0)) refuse("a region has no area");
     std::vector<Group> groups = column_groups(group_ends, comparisons, sums.shape(1));
     Chance chance{copied(plain.data(), features), copied(root.data(), features),
                   copied(cap.data(), features), smaller, larger, bias, speck,
@@ -221,7 +220,7 @@ Result<int32_t, 1> joining_merges(Matrix<int32_t> merges, Vector<int32_t> first,
                                   Vector<int32_t> second) {
     const size_t count = merges.shape(0), pairs = first.size();
     if (merges.shape(1) != 2 || second.size() != pairs)
-        throw std::invalid_argument("merges and pairs must be of two regions each");
+        refuse("merges and pairs must be of two regions each");
     check_numbers(merges.data(), merges.size(), count + 1, no_region);
     check_numbers(first.data(), pairs, count + 1, no_region);
     check_numbers(second.data(), pairs, count + 1, no_region);
@@ -237,7 +236,7 @@ Result<int32_t, 1> joining_merges(Matrix<int32_t> merges, Vector<int32_t> first,
 
 // The merges, (kept, absorbed), that join pairs of n regions in their order, and their pairs.
 std::tuple<Result<int32_t, 2>, Result<int32_t, 1>> join_pairs(Matrix<int32_t> pairs, int n) {
-    if (pairs.shape(1) != 2) throw std::invalid_argument("pairs must have two columns");
+    if (pairs.shape(1) != 2) refuse("pairs must have two columns");
     check_numbers(pairs.data(), pairs.size(), count_of(n), no_region);
     Joins made;
     {
@@ -254,11 +253,11 @@ Result<uint8_t, 2> match_boundaries(Matrix<uint8_t> marks, Matrix<uint8_t> truth
                                     Matrix<int32_t> offsets) {
     const size_t height = marks.shape(0), width = marks.shape(1);
     if (truth.shape(0) != height || truth.shape(1) != width || offsets.shape(1) != 2)
-        throw std::invalid_argument("both maps must have one shape, and offsets two columns");
+        refuse("both maps must have one shape, and offsets two columns");
     check_size(height * width);
     for (size_t k = 0; k < offsets.size(); ++k)
         if (std::abs(int64_t{offsets.data()[k]}) >> 30)
-            throw std::invalid_argument("offsets must be less than 2^30");
+            refuse("offsets must be less than 2^30");
     std::vector<Offset> steps;
     for (size_t k = 0; k < offsets.shape(0); ++k)
         steps.push_back({offsets.data()[2 * k], offsets.data()[2 * k + 1]});

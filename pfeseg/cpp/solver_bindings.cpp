@@ -44,7 +44,7 @@ void run_without_gil(Run run) {
 void check_positions(const Matrix<int32_t> &positions) {
     for (size_t k = 0; k < positions.size(); ++k)
         if (positions.data()[k] <= -(1 << 29) || positions.data()[k] >= 1 << 29)
-            throw std::invalid_argument("positions must lie within 2^29 of 0");
+            refuse("positions must lie within 2^29 of 0");
 }
 
 // A matrix of n rows, whose arrays fit together: n + 1 places that never fall, and columns of each
@@ -57,14 +57,14 @@ SymmetricCsr checked_rows(const Vector<int32_t> &indptr, const Vector<int32_t> &
     check_size(entries);
     if (indptr.size() < 2 || place[0] != 0 || data.size() != entries ||
         place[n] != static_cast<int32_t>(entries))
-        throw std::invalid_argument("the arrays of a matrix do not fit together");
+        refuse("the arrays of a matrix do not fit together");
     for (size_t i = 0; i < n; ++i)
-        if (place[i + 1] < place[i]) throw std::invalid_argument("rows of a matrix overlap");
+        if (place[i + 1] < place[i]) refuse("rows of a matrix overlap");
     check_numbers(column, entries, n, "a matrix has no such column");
     for (size_t i = 0; i < n; ++i)
         for (int32_t k = place[i] + 1; k < place[i + 1]; ++k)
             if (column[k] <= column[k - 1])
-                throw std::invalid_argument("columns of a row must be sorted and different");
+                refuse("columns of a row must be sorted and different");
     return {static_cast<int32_t>(n), place, column, data.data()};
 }
 
@@ -164,7 +164,7 @@ class PcgLoop : public Loop<T, SystemMatrix<T>, ColumnBlocks<T>> {
     static SymmetricCsr checked(const Vector<int32_t> &indptr, const Vector<int32_t> &indices,
                                 const Vector<double> &data, const Vector<double> &degrees) {
         if (degrees.size() + 1 != indptr.size())
-            throw std::invalid_argument("each row of the matrix needs a degree");
+            refuse("each row of the matrix needs a degree");
         return checked_rows(indptr, indices, data);
     }
 };
@@ -184,10 +184,10 @@ class CholeskyLoop : public Loop<T, FactorisedMatrix<T>, ExactBlocks<T>> {
                                       const Vector<double> &weights,
                                       const Vector<double> &degrees, int threads) {
         check_threads(threads);
-        if (!elimination.fits()) throw std::invalid_argument("the factor has too many entries");
+        if (!elimination.fits()) refuse("the factor has too many entries");
         if (weights.size() != elimination.n_edges() ||
             degrees.size() != static_cast<size_t>(elimination.n()))
-            throw std::invalid_argument("weights and degrees do not match the elimination");
+            refuse("weights and degrees do not match the elimination");
         return elimination;
     }
 };
