@@ -118,11 +118,17 @@ def describe_machine() -> dict[str, Any]:
     }
 
 
+REST = 0.1
+"""Seconds between two actions: threads of linear algebra go on waiting, at full speed, for a while
+after their work."""
+
+
 def best_of(repeats: int, *actions: Callable[[], object]) -> list[float]:
     """Return the shortest time of each action; they take turns, as machines are noisy."""
     times: list[list[float]] = [[] for _ in actions]
     for _ in range(repeats):
         for action, taken in zip(actions, times, strict=True):
+            time.sleep(REST)
             started = time.perf_counter()
             action()
             taken.append(time.perf_counter() - started)
