@@ -45,9 +45,7 @@ class Machines:
             yield Local(self.jobs) if calls is None else Local(self.jobs).for_calls(calls)
             return
         from pfeseg.engines.cluster import open_cluster
-        from pfeseg.engines.scheduler import check_answers
 
-        check_answers(self.dask)
         paths = [path.absolute() for path in inputs]
         with open_cluster(self.dask, self.wait, folder.absolute(), paths) as cluster:
             yield cluster

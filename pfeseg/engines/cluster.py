@@ -18,10 +18,8 @@ from pfeseg.engines.engine import Call, Death, Engine, Work
 from pfeseg.engines.members import LOOK_EVERY, MEMORY, Members, Worker
 from pfeseg.engines.messages import pack
 from pfeseg.engines.process import not_interrupted
+from pfeseg.engines.scheduler import REACHABLE_WITHIN, check_answers, no_answer
 from pfeseg.errors import InvalidInputError, argument
-
-REACHABLE_WITHIN = 10.0
-"""Seconds after which a scheduler that does not answer is given up."""
 
 END_WITHIN = 1.0
 """Seconds to tell the workers that a run is over."""
@@ -112,14 +110,13 @@ def _ended(opened: Any) -> Iterator[Any]:
 
 
 def _connect(target: Any, distributed: Any) -> Any:
+    if isinstance(target, str):
+        check_answers(target, distributed)
     try:
         with _ignoring_warnings():  # of versions, which are compared afterwards
             return distributed.Client(target, timeout=REACHABLE_WITHIN, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
-        raise InvalidInputError(
-            f"no Dask scheduler answers at {target}; start one with 'dask scheduler', and give "
-            f"the address that it prints to {argument('dask')}"
-        ) from error
+        raise no_answer(target) from error
 
 
 class Cluster(Engine):

@@ -7,27 +7,16 @@ that could not connect complains when Python ends.
 from __future__ import annotations
 
 import asyncio
-from importlib import import_module
 from typing import Any
 
-from pfeseg.engines.cluster import REACHABLE_WITHIN
 from pfeseg.errors import InvalidInputError, argument
 
+REACHABLE_WITHIN = 10.0
+"""Seconds after which a scheduler that does not answer is given up."""
 
-def check_answers(address: str) -> None:
-    """Refuse an address at which no scheduler answers soon; ``local:N`` is none.
 
-    Parameters
-    ----------
-    address : str
-        As for `pfeseg.engines.cluster.open_cluster`.
-    """
-    if address.partition(":")[0] == "local":
-        return
-    try:
-        distributed: Any = import_module("distributed")
-    except ImportError:
-        return  # which is told where the cluster is opened
+def check_answers(address: str, distributed: Any) -> None:
+    """Refuse an address at which no scheduler answers soon."""
 
     async def shake_hands() -> None:
         secured = distributed.Security().get_connection_args("client")
@@ -37,7 +26,12 @@ def check_answers(address: str) -> None:
     try:
         asyncio.run(asyncio.wait_for(shake_hands(), REACHABLE_WITHIN))
     except Exception as error:  # whatever a stranger sends, who is no scheduler
-        raise InvalidInputError(
-            f"no Dask scheduler answers at {address or 'an empty address'}; start one with "
-            f"'dask scheduler', and give the address that it tells to {argument('dask')}"
-        ) from error
+        raise no_answer(address) from error
+
+
+def no_answer(address: Any) -> InvalidInputError:
+    """Make the error of an address at which no scheduler answers."""
+    return InvalidInputError(
+        f"no Dask scheduler answers at {address or 'an empty address'}; start one with "
+        f"'dask scheduler', and give the address that it tells to {argument('dask')}"
+    )
