@@ -88,7 +88,7 @@ def test_no_file_holds_the_time(tmp_path):
     [
         ({"ucm2": "text"}, "must be a matrix of 2 h"),
         ({"ucm2": np.zeros((4, 4))}, "must be a matrix of 2 h"),
-        ({"ucm2": np.full((5, 5), np.nan)}, "no finite number"),
+        ({"ucm2": np.full((5, 5), np.nan)}, "not a finite number"),
         ({"ucm2": np.zeros((3, 3)) * 1j}, "as many real numbers"),
         ({"segs": np.eye(3)}, "holds no segmentation"),
         (
