@@ -103,11 +103,11 @@ def test_results_that_are_missing_or_empty_are_made_again(done):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("-k", 4), "made with no --level, not with -k 4"),
+        (("-k", 4), "made without --level, not with -k 4"),
         (("--tol", 0.5), "not with --tol 0.5"),
         (("--seed", 1), "made with --seed 0, not with --seed 1"),
-        (("--nodata", 7), "made with no --nodata, not with --nodata 7.0"),
-        (("--overlay-size", 9), "made with no --overlay-size, not with --overlay-size 9"),
+        (("--nodata", 7), "made without --nodata, not with --nodata 7.0"),
+        (("--overlay-size", 9), "made without --overlay-size, not with --overlay-size 9"),
     ],
 )
 def test_results_of_other_settings_are_refused_or_made_again(done, args, message):
@@ -189,7 +189,7 @@ def test_tiled_rasters_are_resumed_too(photos):
     first = contents(photos)
     assert json.loads(first["a.json"])["files"].keys() == {"a_labels.tif", "a_overlay.png"}
     assert "done before" in run(*usual, "--skip-existing").stderr
-    for other, message in (((), "not with no --tile"), (("--tile", 80), "not with --tile 80")):
+    for other, message in (((), "not without --tile"), (("--tile", 80), "not with --tile 80")):
         words = ("segment", photos / "a.png", *QUICK, "--skip-existing", "--labels-format", "tif")
         assert message in run(*words, *other).stderr
     (photos / "a_labels.tif").unlink()

@@ -121,8 +121,7 @@ def _compare(path: Path, report: dict[str, Any], task: FileTask) -> None:
         for name in asked:
             if made.get(name) != asked[name]:
                 raise InvalidInputError(
-                    f"{path}: made with {_said(name, made.get(name))}, "
-                    f"not with {_said(name, asked[name])}"
+                    f"{path}: made {_said(name, made.get(name))}, not {_said(name, asked[name])}"
                 )
     for name, fact in facts.items():
         if report.get(name) != fact:
@@ -151,4 +150,4 @@ def _said(name: str, value: Any) -> str:
     name = name.removeprefix("given_")
     shown = ",".join(map(str, value)) if isinstance(value, list) else value
     is_given = value is not None and value is not False and value != []
-    return argument(name, shown) if is_given else f"no {argument(name)}"
+    return f"with {argument(name, shown)}" if is_given else f"without {argument(name)}"
