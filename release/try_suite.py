@@ -29,7 +29,8 @@ def try_suite(name: str, python: str, resolution: str, words: list[str]) -> bool
     """Install pfeseg with all extras into an environment of its own, and run the tests there."""
     home = ROOT / "build" / name
     here = home / ("Scripts" if sys.platform == "win32" else "bin")
-    only = ["--only-binary", ":all:", "--no-binary", "pfeseg"]
+    # Compiled as pip does it, or each process that a test starts would compile all that it imports.
+    only = ["--compile-bytecode", "--only-binary", ":all:", "--no-binary", "pfeseg"]
     install = [*UV, "pip", "install", "--quiet", "--python", str(here / "python"), *only]
     install += ["--resolution", resolution, "--editable", f"{ROOT}[dev]"]
     make = [*UV, "venv", "--quiet", "--clear", "--python", python, str(home)]

@@ -274,8 +274,10 @@ def test_files_that_are_no_volumes_end_in_one_line(tmp_path, name, message):
     np.save(tmp_path / "flat.npy", STACK[0])
     iio.imwrite(tmp_path / "photo.png", np.zeros((5, 6), np.uint8))
     tifffile.imwrite(tmp_path / "whole.tif", STACK, photometric="minisblack", compression="zlib")
+    with tifffile.TiffFile(tmp_path / "whole.tif") as tiff:
+        start, size = tiff.pages[1].dataoffsets[0], tiff.pages[1].databytecounts[0]
     whole = (tmp_path / "whole.tif").read_bytes()
-    (tmp_path / "broken.tif").write_bytes(whole[:9000] + bytes(9000) + whole[18000:])
+    (tmp_path / "broken.tif").write_bytes(whole[:start] + bytes(size) + whole[start + size :])
     result = run("segment", tmp_path / name, "--volume", "-o", tmp_path / "out")
     assert (result.exit_code, message in result.stderr) == (1, True), result.stderr
     assert len(result.stderr.strip().splitlines()) <= 2
