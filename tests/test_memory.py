@@ -15,6 +15,7 @@ from pfeseg import InvalidInputError, Settings, as_raster, machine, segment
 from pfeseg.files.kinds import KINDS
 from pfeseg.segmentation.cuts import Clusters
 from pfeseg.segmentation.memory import estimate_memory, refuse_too_large
+from pfeseg.segmentation.pairs import sweep_pairs
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 from measuring import peak_memory
@@ -72,14 +73,19 @@ def test_estimates_know_deep_images_bands_masks_and_results(tmp_path, kind, band
     assert 0.6 * estimate < peak < 1.05 * estimate
 
 
-def test_the_estimate_of_a_sweep_counts_both_systems(tmp_path):
-    path = tmp_path / "noise.png"
+@pytest.mark.parametrize("dims", [[10], [9, 10], [9, 10, 11, 12]])
+def test_the_estimate_of_a_sweep_counts_both_systems_and_all_trials(tmp_path, dims):
+    path, given = tmp_path / "noise.png", ",".join(map(str, dims))
     coarse = np.random.default_rng(0).integers(0, 256, (40, 50, 3), np.uint8)
     iio.imwrite(path, coarse.repeat(10, axis=0).repeat(10, axis=1))
-    words = ("-m", "pfeseg", "sweep", path, "-q", "-o", tmp_path, "--max-size", 500, "-d", "9,10")
-    settings = Settings(max_size=500, n_dims=10)
-    once, many = (estimate_memory((400, 500), settings, many=many) for many in (False, True))
+    settings = Settings(max_size=500, n_dims=max(dims))
+    asked, candidates = sweep_pairs(settings, (400, 500), dims)
+    once, many = (
+        estimate_memory((400, 500), settings, tried=tried)
+        for tried in ((), list({*asked, *candidates}))
+    )
     assert once < 0.8 * many
+    words = ("-m", "pfeseg", "sweep", path, "-q", "-o", tmp_path, "--max-size", 500, "-d", given)
     assert 0.6 * many < peak_memory(*words) < 1.05 * many
 
 

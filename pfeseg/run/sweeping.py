@@ -128,7 +128,13 @@ class OpenSweep:
         """Refuse an image that would take more bytes than this for its largest dimension."""
         largest = self.task.settings.changed(n_dims=max(self.dims))
         try:
-            refuse_too_large(self.image.shape, largest, limit, many=True, image=self.image)
+            refuse_too_large(
+                self.image.shape,
+                largest,
+                limit,
+                tried=list({*self.asked, *self.candidates}),
+                image=self.image,
+            )
         except InvalidInputError as error:
             raise InvalidInputError(f"{self.task.image}: {error.marked}") from error
 

@@ -8,6 +8,7 @@ benchmarks/memory.py, which prints estimates beside them.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from pfeseg.errors import InvalidInputError, argument
 from pfeseg.image.arrays import Raster
@@ -16,7 +17,7 @@ from pfeseg.image.resize import small_size
 from pfeseg.pixels.options import squared_radius
 from pfeseg.segmentation.cuts import Clusters
 from pfeseg.segmentation.methods import METHODS
-from pfeseg.segmentation.pairs import AUTO_DIMS
+from pfeseg.segmentation.pairs import AUTO_DIMS, Pair
 from pfeseg.segmentation.settings import Settings
 
 PROGRAM = 65e6
@@ -57,13 +58,20 @@ KEPT = 4
 """How many of these stay from one of many segmentations to the next: what the other system of the
 solver keeps, and the embedding itself."""
 
+PER_FURTHER_DIMENSION = 40
+"""Bytes for each pixel that is embedded and each further dimension that is tried: arrays of other
+sizes than before leave gaps."""
+
+PER_TRIAL = 4
+"""Bytes for each pixel of the hierarchy and each way to cut that is tried: its labels."""
+
 
 def estimate_memory(
     shape: tuple[int, ...],
     settings: Settings,
     hierarchy: bool = False,
     *,
-    many: bool = False,
+    tried: Sequence[Pair] = (),
     image: Raster | None = None,
     writing: float = 0,
 ) -> float:
@@ -77,8 +85,9 @@ def estimate_memory(
         If they name the preconditioner "cholesky", the graph must not have too many edges for it.
     hierarchy : bool
         Whether the hierarchy is asked for.
-    many : bool
-        Whether there are many segmentations, as in a sweep, for which both systems are kept.
+    tried : sequence of (d, cut)
+        What a sweep tries, for which both systems of the solver are kept, and all labels. The
+        settings have the largest d.
     image : Raster, optional
         The image itself, of three bands of 8 bits and without a mask unless given.
     writing : float
@@ -91,8 +100,10 @@ def estimate_memory(
     number = 8 if settings.solver.precision == "double" else 4
     edges, columns = _edges_per_node(settings.neighbours), 8 * math.ceil(n_dims / 8)
     node = PER_NODE + PER_EDGE * edges + number * (FACTOR * edges + columns * (COPIES + edges))
-    if many or settings.is_open:
+    if tried or settings.is_open:
         node += number * (FACTOR * edges + columns * (KEPT + edges))
+        many = len({d for d, _ in tried}) or (len(AUTO_DIMS) if open_ else 1)
+        node += PER_FURTHER_DIMENSION * (many - 1)
     per_pixel = PER_IMAGE_PIXEL + max(PER_CONTOUR_PIXEL if hierarchy else 0, writing)
     per_pixel += _beyond_the_usual(image) if image is not None else 0
     per_pixel += PER_CLEANED_PIXEL if settings.min_region else 0
@@ -102,7 +113,8 @@ def estimate_memory(
     clusters_pixels = isinstance(settings.resolved_cut, Clusters) and not settings.clusters_regions
     if hierarchy or not clusters_pixels or settings.texture:
         side = working_side(DETAIL, (height, width), shape)
-        total += PER_DETAIL_PIXEL * side * side * min(shape[:2]) / max(shape[:2])
+        detail = side * side * min(shape[:2]) / max(shape[:2])
+        total += (PER_DETAIL_PIXEL + PER_TRIAL * len(tried)) * detail
     return total
 
 
@@ -112,12 +124,12 @@ def refuse_too_large(
     limit: float | None,
     hierarchy: bool = False,
     *,
-    many: bool = False,
+    tried: Sequence[Pair] = (),
     image: Raster | None = None,
     writing: float = 0,
 ) -> None:
     """Refuse an image whose segmentation would take more than a limit in bytes."""
-    needed = estimate_memory(shape, settings, hierarchy, many=many, image=image, writing=writing)
+    needed = estimate_memory(shape, settings, hierarchy, tried=tried, image=image, writing=writing)
     if limit is None or needed <= limit:
         return
     height, width = small_size(shape, settings.shrinking(shape))
