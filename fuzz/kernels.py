@@ -192,8 +192,8 @@ def filters(rng: Rng) -> None:
             kernels.colour_contrast(image.astype(np.float32), whole(rng, 0, 1), whole(rng, 1, 2),
                                     window, whole(rng, 1, 9))  # fmt: skip
         case 5:
-            kernels.class_contrast(integers(rng, (height, width), 4), whole(rng, 4, 6), window,
-                                   whole(rng, 1, 9))  # fmt: skip
+            kernels.class_contrast(integers(rng, (height, width), 4), min(whole(rng, 4, 6), 2**16),
+                                   window, whole(rng, 1, 9))  # fmt: skip
         case 6:
             pixel = 2**64 - 5 if rng.random() < 0.05 else abs(whole(rng, 1, 4))
             kernels.filter_rows(integers(rng, (height, width), 256, np.uint8), pixel)

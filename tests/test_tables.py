@@ -154,6 +154,14 @@ def test_a_sparse_matrix_is_its_own_graph(tmp_path):
     np.testing.assert_array_equal(read_graph(tmp_path / "g.npz").weights.toarray(), expected)
 
 
+@pytest.mark.parametrize("kind", [">f4", ">i4", "f2", "bool"])
+def test_a_matrix_of_weights_may_be_of_any_kind_of_numbers(tmp_path, kind):
+    weights = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], dtype=kind)
+    np.save(tmp_path / "g.npy", weights)
+    found = read_graph(tmp_path / "g.npy").weights.toarray()
+    np.testing.assert_array_equal(found, weights.astype(float))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

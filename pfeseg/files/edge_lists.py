@@ -121,7 +121,7 @@ def _read_matrix(path: Path) -> WeightedGraph:
                 f"{path}: expected a square matrix of weights, got an array of shape "
                 f"{array.shape} and type {array.dtype}"
             )
-        matrix = csr_array(array)
+        matrix = csr_array(array.astype(float))  # SciPy has none of some kinds of numbers
     if matrix.shape[0] != matrix.shape[1]:
         raise InvalidInputError(
             f"{path}: expected a square matrix of weights, got {matrix.shape[0]} x "
